@@ -1,0 +1,85 @@
+"""The error tree: what was wanted, what is there, what to do.
+
+::
+
+    ChatMemLabError
+    ├── MessageError (ValueError)       a message that no chat API would take
+    ├── BudgetError (ValueError)        a window cannot be made to fit
+    ├── PolicyError (ValueError)        a policy broke its contract or its parameters their bounds
+    ├── SummarizerError (RuntimeError)  a summarizer gave nothing that can be used
+    ├── TranscriptError (ValueError)    a file that cannot be read as a conversation
+    ├── UnknownModelError (LookupError) a model without an entry in the model table
+    └── DatasetError (LookupError)      a bundled data set that does not exist
+
+Every class also subclasses the built-in error that it refines, so
+``except ValueError`` goes on working.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetError",
+    "ChatMemLabError",
+    "DatasetError",
+    "MessageError",
+    "PolicyError",
+    "SummarizerError",
+    "TranscriptError",
+    "UnknownModelError",
+]
+
+
+class ChatMemLabError(Exception):
+    """The root of every error that this package raises on purpose."""
+
+
+class MessageError(ChatMemLabError, ValueError):
+    """A message, or its place in the conversation, that no chat API would take."""
+
+
+class BudgetError(ChatMemLabError, ValueError):
+    """A window that cannot be made to fit, with the parts of the sum."""
+
+
+class PolicyError(ChatMemLabError, ValueError):
+    """A parameter outside its bounds, or a revision that breaks the contract."""
+
+
+class SummarizerError(ChatMemLabError, RuntimeError):
+    """A summarizer that gave nothing that can be used."""
+
+
+class TranscriptError(ChatMemLabError, ValueError):
+    """A file that cannot be read as a conversation; names the file and the line.
+
+    Examples
+    --------
+    >>> print(TranscriptError("tool result for an unknown call", source="run.jsonl", line=14))
+    run.jsonl, line 14: tool result for an unknown call
+    """
+
+    def __init__(self, what: str, *, source: str | None = None, line: int | None = None) -> None:
+        self.what = what
+        self.source = source
+        self.line = line
+        place = ", ".join(
+            part
+            for part in (source, f"line {line}" if line is not None else None)
+            if part is not None
+        )
+        super().__init__(f"{place}: {what}" if place else what)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _transcript_error, (self.what, self.source, self.line)
+
+
+def _transcript_error(what: str, source: str | None, line: int | None) -> TranscriptError:
+    return TranscriptError(what, source=source, line=line)
+
+
+class UnknownModelError(ChatMemLabError, LookupError):
+    """A model name without an entry in the model table."""
+
+
+class DatasetError(ChatMemLabError, LookupError):
+    """A bundled data set that does not exist."""
