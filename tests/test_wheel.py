@@ -1,0 +1,70 @@
+"""What is built: the wheel carries data and notebooks, and works away from the checkout."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dist")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+def committed(folder, suffix):
+    return {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob(f"*{suffix}")}
+
+
+def test_the_wheel_carries_the_package_the_data_and_the_notebooks(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    modules = committed("chatmem_lab", ".py")
+    data = committed("datasets", ".jsonl") | committed("datasets", ".md")
+    notebooks = {name for name in committed("notebooks", ".ipynb") if "checkpoint" not in name}
+    assert modules
+    assert data
+    assert notebooks
+    assert modules | {"chatmem_lab/py.typed"} <= names
+    assert {f"chatmem_lab/_bundled/{name}" for name in data | notebooks} <= names
+    # Nothing else: no tests, no caches, no folder at the top of site-packages.
+    assert {name.split("/")[0] for name in names} == {"chatmem_lab"}
+    assert not [name for name in names if name.endswith(".pyc") or "checkpoint" in name]
+
+
+def test_the_data_load_from_an_unpacked_wheel(wheel, tmp_path):
+    site = tmp_path / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    code = (
+        "import chatmem_lab as cml; print(cml.__file__);"
+        "print(len(cml.datasets.load('support')), cml.__version__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    place, loaded = done.stdout.splitlines()
+    assert Path(place).is_relative_to(site)
+    assert loaded == "8 0.1.0"
