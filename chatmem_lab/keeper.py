@@ -1,0 +1,607 @@
+"""`Keeper`: the one owner of a session's window.
+
+It asks the policy, checks the answer, calls summarizers, applies what was decided and
+records what happened. A live memory and a replay use the same keeper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from chatmem_lab.errors import MessageError, PolicyError
+from chatmem_lab.messages import Conversation, Message, Segmenter, SummaryOf, Text
+from chatmem_lab.policies import Policy, Preset, split_preset
+from chatmem_lab.summarizers import Summary, SummaryRequest
+from chatmem_lab.tokens import Count, TokenCounter
+from chatmem_lab.window import KEEP, Journal, OwnedWindow, Revision, Slot, Unit
+
+__all__ = ["Event", "Keeper"]
+
+
+class Event(Struct, frozen=True, gc=False, kw_only=True):
+    """What happened to a window.
+
+    Parameters
+    ----------
+    kind : str
+        evict, clear, clamp, fold, insert, return, repair, summarize_failed, over_budget or
+        system_replaced.
+    position : int
+        The newest message's position when it happened; −1 before the first.
+    request : int
+        The first request that shows it.
+    stage : int
+        Which stage of a chain decided; 0 for a single policy.
+    units : tuple of tuple of int
+        The positions concerned, unit by unit; empty for a made message.
+    messages : int
+        How many messages are concerned.
+    tokens_before, tokens_after : int
+        Of the whole window.
+    summarizer_input_tokens, summarizer_output_tokens : int
+        What the summarizer was charged for it.
+    source_tokens : int
+        The tokens of the folded messages.
+    made : Message, optional
+        The message that entered.
+    reason : str
+    """
+
+    kind: str
+    position: int
+    request: int
+    stage: int = 0
+    units: tuple[tuple[int, ...], ...] = ()
+    messages: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    summarizer_input_tokens: int = 0
+    summarizer_output_tokens: int = 0
+    source_tokens: int = 0
+    made: Message | None = None
+    reason: str = ""
+
+
+class Keeper:
+    """Owns the window of one session under one policy.
+
+    Parameters
+    ----------
+    policy : Policy or Preset
+    counter : TokenCounter
+    session_id : str
+        Handed to summarizers.
+    tools : sequence of dict
+        Tool schemas, sent with every request.
+    conversation : Conversation, optional
+        What is replayed; None for a live session.
+    journal : Journal, optional
+        Told of every slot that enters or leaves.
+
+    Attributes
+    ----------
+    window : OwnedWindow
+    events : list of Event
+    request : int
+        The number of requests so far; the caller counts it up.
+    """
+
+    def __init__(
+        self,
+        policy: Policy | Preset,
+        counter: TokenCounter,
+        *,
+        session_id: str = "",
+        tools: Sequence[Mapping[str, Any]] = (),
+        tool_schema_tokens: int | None = None,
+        conversation: Conversation | None = None,
+        journal: Journal | None = None,
+    ) -> None:
+        chosen, self.rules = split_preset(policy)
+        self.policy = chosen.begin(conversation)
+        self.counter = counter
+        self.session_id = session_id
+        self.request = 0
+        self.events: list[Event] = []
+        self._stages = self.policy.stages
+        self._by_message = self.policy.segments == "messages"
+        self._asks_append = any(stage.asks == "append" for stage in self._stages)
+        self._asks_request = any(stage.asks == "request" for stage in self._stages)
+        self._asked_while_open = any(stage.asked_while_open for stage in self._stages)
+        self._segmenter = Segmenter()
+        self._open = False
+        self._asked_at = -2
+        self._position = -1
+        self._arrived_units = 0
+        self._failed_at = [-1] * len(self._stages)
+        self._is_over = False
+        self._shown: set[int] = set()
+        if tool_schema_tokens is None:
+            tool_schema_tokens = counter.count_tools(tools).tokens if tools else 0
+        options: dict[str, Any] = {
+            "overhead_tokens": counter.request_tokens,
+            "tool_schema_tokens": tool_schema_tokens,
+            "pin_user": self.policy.pins_user,
+            "budget": self.policy.budget,
+            "policy": repr(policy),
+        }
+        self.window = OwnedWindow(counter.count_message, journal=journal, **options)
+        self._history: OwnedWindow | None = None
+        if self._stages[0].sees == "history":
+            self._history = OwnedWindow(counter.count_message, **options)
+
+    # --- a message arrives
+
+    def check(self, message: Message) -> None:
+        """Refuse what the rules call an error; only a live session asks this.
+
+        Raises
+        ------
+        MessageError
+        """
+        if message.is_blank and self.rules.blank == "error":
+            raise MessageError(
+                f"this {message.role} message says nothing: it needs text, an image, a tool "
+                "call or, for a tool result, the id of its call"
+            )
+        if (
+            message.role == "tool"
+            and self.rules.orphan == "error"
+            and not self._segmenter.answers(message)
+        ):
+            open_calls = ", ".join(map(repr, self._segmenter.open_calls)) or "none"
+            raise MessageError(
+                f"tool result for {message.tool_call_id!r}, but no open call has that id "
+                f"(open calls: {open_calls}): add the assistant message that makes the call first"
+            )
+
+    def is_ignored(self, message: Message) -> bool:
+        """Whether the rules let `message` leave no trace."""
+        if self.rules.blank == "ignore" and message.is_blank:
+            return True
+        if message.role != "system" or self.rules.equal_system != "ignore":
+            return False
+        current = self._first_system()
+        return current is not None and current.slots[0].message.text == message.text
+
+    def add(self, message: Message, count: Count, position: int) -> None:
+        """`message`, at `position` of the history, arrives; the policy is asked."""
+        self.arrive(message, count, position, *self._segment(message))
+
+    def _segment(self, message: Message) -> tuple[bool, bool]:
+        joins = self._segmenter.joins(message)
+        return joins, self._segmenter.is_open
+
+    def arrive(
+        self, message: Message, count: Count, position: int, joins: bool, is_open: bool
+    ) -> None:
+        """The same with the segmentation known: `joins` the newest unit, leaves it open."""
+        self._position = position
+        self._open = is_open
+        if self.is_ignored(message):
+            return
+        slot = Slot(message, count.tokens, position, "kept", float(position), count.kind)
+        if not joins:
+            self._arrived_units += 1
+        if message.role == "system":
+            self._enter_system(slot)
+        else:
+            self.window.append(slot, joins=joins and not self._by_message)
+        if self._history is not None:
+            self._history.append(slot, joins=joins and not self._by_message)
+            self._shown.add(position)
+        if self._asks_append and (not is_open or self._asked_while_open):
+            self._ask("append")
+            self._mark()
+
+    def before_request(self) -> None:
+        """A request is about to be made: ask the policies that wait for it."""
+        if (
+            self._asks_request
+            and self._asked_at != self._position
+            and (not self._open or self._asked_while_open)
+        ):
+            self._asked_at = self._position
+            self._ask("request")
+        self._mark()
+
+    # --- system messages
+
+    def _first_system(self) -> Unit | None:
+        if not self.window.instruction_messages:
+            return None
+        return next(
+            (u for u in self.window.units if u.role == "system" and u.is_instruction), None
+        )
+
+    def _enter_system(self, slot: Slot) -> None:
+        rule = self.rules.new_system
+        current = self._first_system() if rule != "keep" else None
+        before = self.window.tokens
+        if current is not None:
+            self.window.remove([current], "system_replaced")
+            if self._history is not None:
+                gone = current.slots[0].position
+                self._history.remove(
+                    [u for u in self._history.units if u.slots[0].position == gone],
+                    "system_replaced",
+                )
+        if rule == "append_front" or (rule == "front" and current is not None):
+            self.window.put_in_front(slot, newest=True)
+        else:
+            self.window.append(slot)
+        if current is not None:
+            self._record(
+                "system_replaced",
+                units=(current.positions,),
+                messages=1,
+                tokens_before=before,
+                reason="a new system message took its place",
+            )
+
+    # --- asking and applying
+
+    def _ask(self, when: str) -> None:
+        for number, stage in enumerate(self._stages):
+            if stage.asks != when:
+                continue
+            if stage.sees == "history":
+                self._recompute(number, stage)
+                continue
+            revision = stage.revise(self.window)
+            if revision is not KEEP:
+                self._apply(number, stage, revision)
+
+    def _apply(self, number: int, stage: Policy, revision: Revision) -> None:
+        if not isinstance(revision, Revision):
+            raise PolicyError(
+                f"{stage!r}.revise must return a Revision, or KEEP, not {revision!r}"
+            )
+        if stage.contract == "strict":
+            self._check(stage, revision)
+        if revision.repaired:
+            self._record(
+                "repair",
+                number,
+                units=tuple(unit.positions for unit in revision.repaired),
+                messages=sum(map(len, revision.repaired)),
+                reason=f"{revision.reason}: kept whole, since a part of each unit was kept",
+            )
+        if revision.evict:
+            before = self.window.tokens
+            self.window.remove(revision.evict, "evict")
+            self._record(
+                "evict",
+                number,
+                units=tuple(unit.positions for unit in revision.evict),
+                messages=sum(map(len, revision.evict)),
+                tokens_before=before,
+                reason=revision.reason,
+            )
+        if revision.replace:
+            self._replace(number, stage, revision)
+        if revision.fold:
+            self._fold(number, stage, revision)
+        for insert in revision.insert:
+            self._insert(number, insert.message, insert.before, revision.reason)
+
+    def _check(self, stage: Policy, revision: Revision) -> None:
+        window = self.window
+        for unit in (*revision.evict, *revision.fold):
+            if window.is_pinned(unit):
+                raise PolicyError(
+                    f"{stage!r} would evict {unit!r}, which is pinned: system and developer "
+                    "messages and the newest unit always stay"
+                )
+        if len({id(unit) for unit in (*revision.evict, *revision.fold)}) < len(
+            revision.evict
+        ) + len(revision.fold):
+            raise PolicyError(f"{stage!r} named the same unit twice")
+
+    def _replace(self, number: int, stage: Policy, revision: Revision) -> None:
+        before = self.window.tokens
+        replaced: list[tuple[int, ...]] = []
+        state = "cleared" if revision.replaced_as == "clear" else "clamped"
+        for slot, message in revision.replace.items():
+            old = slot.message
+            if (message.role, message.tool_call_id, message.tool_calls) != (
+                old.role,
+                old.tool_call_id,
+                old.tool_calls,
+            ) and stage.contract == "strict":
+                raise PolicyError(
+                    f"{stage!r} replaced a {old.role} message by one with another role, id or "
+                    "calls: a replacement keeps all three"
+                )
+            count = self.counter.count_message(message)
+            if count.tokens >= slot.tokens and stage.contract == "strict":
+                continue
+            self.window.replace(slot, message, count.tokens, state)  # type: ignore[arg-type]
+            replaced.append((slot.position,) if slot.position is not None else ())
+        if replaced:
+            self._record(
+                revision.replaced_as,
+                number,
+                units=tuple(replaced),
+                messages=len(replaced),
+                tokens_before=before,
+                reason=revision.reason,
+            )
+
+    def _insert(self, number: int, message: Message, before: Unit | None, reason: str) -> None:
+        tokens_before = self.window.tokens
+        index = self.window.end_index() if before is None else self.window.index_of(before)
+        self.window.insert(self._made(message), index)
+        self._record(
+            "insert",
+            number,
+            messages=1,
+            tokens_before=tokens_before,
+            made=message,
+            reason=reason,
+        )
+
+    def _made(self, message: Message) -> Slot:
+        count = self.counter.count_message(message)
+        return Slot(message, count.tokens, None, "made", 0.0, count.kind)
+
+    # --- summaries
+
+    def _fold(self, number: int, stage: Policy, revision: Revision) -> None:
+        if self._failed_at[number] == self._arrived_units:
+            return
+        originals = [unit for unit in revision.fold if not unit.is_made]
+        earlier = [unit for unit in revision.fold if unit.is_made]
+        if not originals:
+            return
+        messages = tuple(message for unit in originals for message in unit.messages)
+        form = revision.form
+        previous = "\n\n".join(
+            unit.slots[0].message.text.removeprefix(form.prefix) for unit in earlier
+        )
+        request = SummaryRequest(
+            session_id=self.session_id,
+            previous=previous if earlier else None,
+            messages=messages,
+            max_tokens=form.max_tokens,
+            instructions=form.instructions,
+        )
+        source_tokens = sum(unit.tokens for unit in originals)
+        input_tokens = source_tokens + sum(unit.tokens for unit in earlier)
+        version = self.window.version
+        try:
+            summary = revision.by.summarize(request)  # type: ignore[attr-defined]
+            if not isinstance(summary, Summary):
+                raise TypeError(
+                    f"summarize must return a Summary, not {type(summary).__name__}"
+                )
+        except Exception as error:  # noqa: BLE001 - any failure of a summarizer changes nothing
+            self._fail(number, originals, f"{type(error).__name__}: {error}", input_tokens, 0)
+            return
+        output_tokens = self.counter.count_text(summary.text or "").tokens
+        if summary.usage is not None:
+            input_tokens = summary.usage.input_tokens or input_tokens
+            output_tokens = summary.usage.output_tokens or output_tokens
+        why, folded, made = self._judge(revision, summary, originals, earlier)
+        if not why and self.window.version != version:
+            why = "the window changed while the summarizer worked"
+        if why or made is None:
+            self._fail(number, originals, why, input_tokens, output_tokens)
+            return
+        before = self.window.tokens
+        first = self.window.index_of(folded[0])
+        order = folded[0].order
+        self.window.remove(folded, "fold")
+        if form.place == "front":
+            self.window.put_in_front(made, newest=False)
+        else:
+            self.window.take_place(made, order, first)
+        self._record(
+            "fold",
+            number,
+            units=tuple(unit.positions for unit in folded),
+            messages=sum(map(len, folded)),
+            tokens_before=before,
+            summarizer_input_tokens=input_tokens,
+            summarizer_output_tokens=output_tokens,
+            source_tokens=sum(unit.tokens for unit in folded),
+            made=made.message,
+            reason=revision.reason,
+        )
+
+    def _judge(
+        self,
+        revision: Revision,
+        summary: Summary,
+        originals: list[Unit],
+        earlier: list[Unit],
+    ) -> tuple[str, list[Unit], Slot | None]:
+        """Why the summary cannot be used, or the units that leave and what takes their place."""
+        text = (summary.text or "").strip()
+        if not text:
+            return "the summary is empty", [], None
+        form = revision.form
+        tokens = self.counter.count_text(text).tokens
+        if form.max_tokens is not None and tokens > form.max_tokens:
+            return (
+                f"the summary has {tokens:,} tokens, the limit is {form.max_tokens:,}",
+                [],
+                None,
+            )
+        covered = _whole_units(originals, summary.covered)
+        if not covered:
+            return "the summary covers no whole unit", [], None
+        folded = sorted([*earlier, *covered], key=lambda unit: unit.order)
+        stands_for = [u.slots[0].message.summary for u in earlier]
+        message = Message(
+            form.role,
+            (Text(text if text.startswith(form.prefix) else form.prefix + text),),
+            summary=SummaryOf(
+                covered=tuple(
+                    sorted(
+                        {
+                            *(p for unit in covered for p in unit.positions),
+                            *(p for s in stands_for if s is not None for p in s.covered),
+                        }
+                    )
+                ),
+                generation=1 + max((s.generation for s in stands_for if s is not None), default=0),
+                by=repr(revision.by),
+            ),
+            generated=False,
+            model=summary.model,
+        )
+        made = self._made(message)
+        replaced = sum(unit.tokens for unit in folded)
+        if made.tokens >= replaced:
+            return (
+                f"the summary is not smaller: {made.tokens:,} tokens for {replaced:,}",
+                [],
+                None,
+            )
+        return "", folded, made
+
+    def _fail(
+        self, number: int, units: list[Unit], why: str, input_tokens: int, output_tokens: int
+    ) -> None:
+        self._failed_at[number] = self._arrived_units
+        self._record(
+            "summarize_failed",
+            number,
+            units=tuple(unit.positions for unit in units),
+            messages=sum(map(len, units)),
+            summarizer_input_tokens=input_tokens,
+            summarizer_output_tokens=output_tokens,
+            reason=why,
+        )
+
+    # --- policies that see the whole history
+
+    def _recompute(self, number: int, stage: Policy) -> None:
+        history = self._history
+        assert history is not None
+        revision = stage.revise(history)
+        if not isinstance(revision, Revision) or revision.fold:
+            raise PolicyError(
+                f"{stage!r} sees the whole history: it must return a Revision without fold"
+            )
+        evicted = {id(unit) for unit in revision.evict}
+        inserts: dict[int | None, list[Message]] = {}
+        for insert in revision.insert:
+            key = None if insert.before is None else id(insert.before)
+            inserts.setdefault(key, []).append(insert.message)
+        current = {slot.position: slot for slot in self.window.slots}
+        target: list[tuple[Slot, bool]] = []
+        for unit in history.units:
+            for message in inserts.get(id(unit), ()):
+                target.append((self._made(message), False))
+            if id(unit) in evicted:
+                continue
+            for index, slot in enumerate(unit.slots):
+                target.append((self._seen(slot, revision, current), index > 0))
+        target.extend((self._made(message), False) for message in inserts.get(None, ()))
+        self._show(number, _in_order(target), revision)
+
+    def _seen(
+        self, slot: Slot, revision: Revision, current: Mapping[int | None, Slot]
+    ) -> Slot:
+        """The window's own slot for a position where nothing changed, else a new one."""
+        message = revision.replace.get(slot, slot.message)
+        shown = current.get(slot.position)
+        if shown is not None and shown.message.key == message.key:
+            return shown
+        if message is slot.message:
+            return slot
+        count = self.counter.count_message(message)
+        return msgspec.structs.replace(
+            slot, message=message, tokens=count.tokens, state="clamped", count_kind=count.kind
+        )
+
+    def _show(self, number: int, target: list[tuple[Slot, bool]], revision: Revision) -> None:
+        before = self.window.tokens
+        old = {slot.position: slot for slot in self.window.slots}
+        new = {slot.position for slot, _ in target}
+        left = [s for s in self.window.slots if s.position is not None and s.position not in new]
+        returned = [
+            slot
+            for slot, _ in target
+            if slot.position is not None
+            and slot.position not in old
+            and slot.position not in self._shown
+        ]
+        self.window.replace_all(target, "evict")
+        self._shown = {p for p in new if p is not None}
+        for kind, slots in (("evict", left), ("return", returned)):
+            if slots:
+                self._record(
+                    kind,
+                    number,
+                    units=tuple((s.position,) for s in slots if s.position is not None),
+                    messages=len(slots),
+                    tokens_before=before,
+                    reason=revision.reason,
+                )
+
+    # --- marks and records
+
+    def _mark(self) -> None:
+        why = self.policy.excess(self.window)
+        if why is not None and not self._is_over:
+            self._record("over_budget", messages=len(self.window), reason=why)
+        self._is_over = why is not None
+
+    @property
+    def is_over_budget(self) -> bool:
+        """Whether the window was over the policy's limit when it was last looked at."""
+        return self._is_over
+
+    def _record(
+        self,
+        kind: str,
+        stage: int = 0,
+        *,
+        tokens_before: int | None = None,
+        **facts: Any,
+    ) -> None:
+        after = self.window.tokens
+        self.events.append(
+            Event(
+                kind=kind,
+                position=self._position,
+                request=self.request,
+                stage=stage,
+                tokens_before=after if tokens_before is None else tokens_before,
+                tokens_after=after,
+                **facts,
+            )
+        )
+
+
+def _whole_units(units: list[Unit], covered: int | None) -> list[Unit]:
+    """The oldest of `units` whose messages are all among the first `covered`."""
+    if covered is None:
+        return units
+    whole: list[Unit] = []
+    for unit in units:
+        covered -= len(unit)
+        if covered < 0:
+            break
+        whole.append(unit)
+    return whole
+
+
+def _in_order(target: Iterable[tuple[Slot, bool]]) -> list[tuple[Slot, bool]]:
+    """The same slots with rising order: new ones where a function moved or made messages."""
+    placed: list[tuple[Slot, bool]] = []
+    last = float("-inf")
+    for slot, joins in target:
+        if slot.order <= last or slot.position is None:
+            base = last if last != float("-inf") else -1.0
+            slot = msgspec.structs.replace(slot, order=base + 1e-6)
+        placed.append((slot, joins))
+        last = slot.order
+    return placed

@@ -1,0 +1,173 @@
+"""`policy_from`: a plain function ``messages -> messages`` as a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
+
+from chatmem_lab.errors import PolicyError
+from chatmem_lab.messages import Message
+from chatmem_lab.policies.policy import Policy
+from chatmem_lab.window import KEEP, Insert, Revision, Slot, Unit, Window
+
+__all__ = ["FunctionPolicy", "policy_from"]
+
+MessageFunction = Callable[[list[Message]], Iterable[Message]]
+
+
+@dataclass(frozen=True, repr=False)
+class FunctionPolicy(Policy):
+    """A function from messages to messages. Build it with `policy_from`."""
+
+    function: MessageFunction
+    _: KW_ONLY
+    sees_what: Literal["window", "history"] = "window"
+    repair: bool = True
+
+    contract = "loose"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.function):
+            raise PolicyError(f"policy_from needs a function, not {self.function!r}")
+        if self.sees_what not in ("window", "history"):
+            raise PolicyError(f"sees must be 'window' or 'history', not {self.sees_what!r}")
+
+    @property
+    def sees(self) -> Any:  # type: ignore[override]
+        return self.sees_what
+
+    @property
+    def asks(self) -> Any:  # type: ignore[override]
+        return "request" if self.sees_what == "history" else "append"
+
+    @property
+    def segments(self) -> Any:  # type: ignore[override]
+        return "units" if self.repair else "messages"
+
+    def revise(self, window: Window) -> Revision:
+        slots = window.slots
+        returned = list(self.function([slot.message for slot in slots]))
+        for message in returned:
+            if not isinstance(message, Message):
+                raise PolicyError(
+                    f"{self!r} must return messages, not {type(message).__name__}"
+                )
+        aligned = _align(slots, returned)
+        kept = {id(slot): message for slot, message in aligned if slot is not None}
+        evict, repaired = self._missing(window, kept)
+        replace = {
+            slot: message
+            for slot, message in aligned
+            if slot is not None and message is not slot.message and not message.same_as(slot.message)
+        }
+        insert = _inserts(window, aligned)
+        if not (evict or replace or insert or repaired):
+            return KEEP
+        return Revision(
+            evict=tuple(evict),
+            replace=replace,
+            replaced_as="clamp",
+            insert=insert,
+            repaired=tuple(repaired),
+            reason=_name(self.function),
+        )
+
+    def _missing(self, window: Window, kept: dict[int, Message]) -> tuple[list[Unit], list[Unit]]:
+        evict: list[Unit] = []
+        repaired: list[Unit] = []
+        for unit in window.units:
+            held = sum(id(slot) in kept for slot in unit.slots)
+            if held == 0:
+                evict.append(unit)
+            elif held < len(unit):
+                repaired.append(unit)
+        return evict, repaired
+
+    def __repr__(self) -> str:
+        options = [_name(self.function)]
+        if self.sees_what != "window":
+            options.append(f"sees={self.sees_what!r}")
+        if not self.repair:
+            options.append("repair=False")
+        return f"policy_from({', '.join(options)})"
+
+
+def policy_from(
+    function: MessageFunction,
+    *,
+    sees: Literal["window", "history"] = "window",
+    repair: bool = True,
+) -> FunctionPolicy:
+    """Make a policy of a plain function that takes messages and returns messages.
+
+    What it returns is aligned with what it was given, by object identity, then by id, then
+    by content: missing messages are evicted, the same id with other content is a
+    replacement, a new message is inserted.
+
+    Parameters
+    ----------
+    function : callable
+        From a list of `Message` to an iterable of `Message`.
+    sees : {"window", "history"}
+        The window as it stands; or, before each request, the whole history anew.
+    repair : bool
+        A unit of which the function kept a part is kept whole, and an event says so. With
+        False each message stands alone, and orphans show as faults.
+
+    Examples
+    --------
+    >>> policy_from(lambda messages: messages[-3:])
+    policy_from(<lambda>)
+    """
+    return FunctionPolicy(function, sees_what=sees, repair=repair)
+
+
+def _name(function: object) -> str:
+    return getattr(function, "__qualname__", repr(function)).rpartition(".")[2]
+
+
+def _align(
+    slots: Sequence[Slot], returned: Sequence[Message]
+) -> list[tuple[Slot | None, Message]]:
+    """Each returned message with the slot that it came from, or None for a new one."""
+    by_object: dict[int, list[Slot]] = {}
+    by_id: dict[str, list[Slot]] = {}
+    by_content: dict[object, list[Slot]] = {}
+    for slot in slots:
+        by_object.setdefault(id(slot.message), []).append(slot)
+        if slot.message.id is not None:
+            by_id.setdefault(slot.message.id, []).append(slot)
+        by_content.setdefault(slot.message.key, []).append(slot)
+    taken: set[int] = set()
+
+    def take(candidates: list[Slot] | None) -> Slot | None:
+        for slot in candidates or ():
+            if id(slot) not in taken:
+                taken.add(id(slot))
+                return slot
+        return None
+
+    found: list[Slot | None] = [take(by_object.get(id(message))) for message in returned]
+    for index, message in enumerate(returned):
+        if found[index] is None and message.id is not None:
+            found[index] = take(by_id.get(message.id))
+    for index, message in enumerate(returned):
+        if found[index] is None:
+            found[index] = take(by_content.get(message.key))
+    return list(zip(found, returned))
+
+
+def _inserts(
+    window: Window, aligned: Sequence[tuple[Slot | None, Message]]
+) -> tuple[Insert, ...]:
+    unit_of = {id(slot): unit for unit in window.units for slot in unit.slots}
+    inserts: list[Insert] = []
+    before: Unit | None = None
+    for slot, message in reversed(aligned):
+        if slot is not None:
+            before = unit_of[id(slot)]
+        else:
+            inserts.append(Insert(message, before))
+    return tuple(reversed(inserts))

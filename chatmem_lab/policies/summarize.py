@@ -1,0 +1,149 @@
+"""`Summarize`: the oldest units leave with a summary in their place."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Literal
+
+from chatmem_lab.errors import PolicyError
+from chatmem_lab.policies.amounts import Amount, Messages, Share, Tokens, Turns
+from chatmem_lab.policies.bounds import Bounds
+from chatmem_lab.policies.policy import Policy
+from chatmem_lab.summarizers import Summarizer
+from chatmem_lab.window import KEEP, Revision, SummaryForm, Unit, Window
+
+__all__ = ["Summarize"]
+
+
+@dataclass(frozen=True, repr=False)
+class Summarize(Policy):
+    """Fold the oldest messages into a summary, which stands in their place.
+
+    An earlier summary is handed to the summarizer apart (`SummaryRequest.previous`), so
+    every message is sent to it once as new text. A failed, empty or not smaller summary
+    changes nothing, and is not tried again before one more unit has arrived.
+
+    Parameters
+    ----------
+    summarizer : Summarizer
+        Anything with ``summarize(request) -> Summary``.
+    trigger : Messages, Tokens, Turns or Share
+        Fold when the window holds more than this; pinned messages do not count.
+        A `Share` is one of `budget`.
+    keep : Messages, Tokens or Turns
+        The newest whole units that fit into this stay verbatim.
+    budget_tokens : int, optional
+        What a `Share` is a share of.
+    role : {"assistant", "user", "system"}
+        The role of the summary.
+    place : {"first", "front"}
+        At the place of the first folded message, or before everything else.
+    prefix : str
+        Put in front of the summary's text.
+    max_tokens : int, optional
+        A longer summary is a failed one.
+    instructions : str
+        Handed to the summarizer.
+
+    Examples
+    --------
+    >>> from chatmem_lab.summarizers import Truncate
+    >>> Summarize(Truncate(400), trigger=Messages(30), keep=Messages(10)).keep
+    Messages(10)
+    """
+
+    summarizer: Summarizer
+    _: KW_ONLY
+    trigger: Amount = Messages(20)
+    keep: Amount = Messages(12)
+    budget_tokens: Annotated[int, Bounds(1)] | None = None
+    role: Literal["assistant", "user", "system"] = "assistant"
+    place: Literal["first", "front"] = "first"
+    prefix: str = "Summary of the conversation so far:\n"
+    max_tokens: Annotated[int, Bounds(1)] | None = None
+    instructions: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(getattr(self.summarizer, "summarize", None)):
+            raise PolicyError(
+                "Summarize: summarizer must have a method summarize(request), not "
+                f"{self.summarizer!r}: wrap a plain function with summarizer_from(function)"
+            )
+        for name in ("trigger", "keep"):
+            amount = getattr(self, name)
+            if not isinstance(amount, Amount):
+                raise PolicyError(
+                    f"Summarize: {name} must be an amount such as Messages(20) or "
+                    f"Tokens(8_000), not {amount!r}"
+                )
+            if isinstance(amount, Share) and self.budget_tokens is None:
+                raise PolicyError(
+                    f"Summarize: {name} is a share; say of what with budget_tokens=…"
+                )
+        if self.role not in ("assistant", "user", "system"):
+            raise PolicyError(
+                f"Summarize: role must be assistant, user or system, not {self.role!r}"
+            )
+        if self.place not in ("first", "front"):
+            raise PolicyError(f"Summarize: place must be first or front, not {self.place!r}")
+
+    def revise(self, window: Window) -> Revision:
+        if not self._is_over(window):
+            return KEEP
+        fold = self._beyond_kept_tail(window)
+        if all(unit.is_made for unit in fold):
+            return KEEP
+        return Revision(
+            fold=tuple(fold),
+            by=self.summarizer,
+            form=SummaryForm(
+                role=self.role,
+                place=self.place,
+                prefix=self.prefix,
+                max_tokens=self.max_tokens,
+                instructions=self.instructions,
+            ),
+            reason=f"over {self.trigger!r}",
+        )
+
+    def _is_over(self, window: Window) -> bool:
+        match self.trigger:
+            case Messages(n):
+                return len(window) - window.instruction_messages > n
+            case Turns(n):
+                return window.turn_count > n
+            case Tokens(n):
+                return window.message_tokens - window.instruction_tokens > n
+            case Share(x):
+                return window.message_tokens - window.instruction_tokens > x * self._of
+        raise AssertionError(self.trigger)
+
+    def _beyond_kept_tail(self, window: Window) -> list[Unit]:
+        """The units that may leave and do not fit into the kept tail, oldest first."""
+        room = self.keep.x * self._of if isinstance(self.keep, Share) else self.keep.n
+        newest = window.newest
+        kept: set[int] = set()
+        for unit in window.units_backwards:
+            if unit.is_instruction:
+                continue
+            if unit is not newest and (self._weigh(unit) > room or unit.is_made):
+                break
+            room -= self._weigh(unit)
+            kept.add(id(unit))
+            if isinstance(self.keep, Turns) and room <= 0:
+                break
+        return [unit for unit in window.forwards() if id(unit) not in kept]
+
+    def _weigh(self, unit: Unit) -> int:
+        match self.keep:
+            case Messages():
+                return len(unit)
+            case Turns():
+                return int(unit.starts_turn)
+        return unit.tokens
+
+    @property
+    def _of(self) -> int:
+        assert self.budget_tokens is not None
+        return self.budget_tokens

@@ -1,0 +1,221 @@
+"""`OwnedWindow`: a window with the verbs that change it, for its one owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import msgspec
+
+from chatmem_lab.messages import INSTRUCTION_ROLES, Message
+from chatmem_lab.window.slot import Slot, State, Unit
+from chatmem_lab.window.window import Window
+
+__all__ = ["Journal", "OwnedWindow"]
+
+
+class Journal(Protocol):
+    """Told of every slot that enters or leaves a window."""
+
+    def entered(self, slot: Slot) -> None: ...
+
+    def left(self, slot: Slot, why: str) -> None: ...
+
+
+class OwnedWindow(Window):
+    """The keeper's own window. Every change is told to `journal`, if there is one."""
+
+    __slots__ = ("journal",)
+
+    def __init__(self, *args: object, journal: Journal | None = None, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.journal = journal
+
+    # --- entering
+
+    def append(self, slot: Slot, *, joins: bool = False) -> None:
+        """`slot` enters at the end; with `joins`, it belongs to the newest unit."""
+        if joins and self._newest is not None:
+            self._newest.slots.append(slot)
+            self._newest.tokens += slot.tokens
+        else:
+            unit = Unit(slot)
+            self._units.append(unit)
+            self._newest = unit
+            if unit.starts_turn:
+                self._latest_user = unit
+        self._entered(slot)
+
+    def put_in_front(self, slot: Slot, *, newest: bool) -> None:
+        """`slot` enters before everything else."""
+        order = self._units[self._head].order - 1.0 if self.unit_count else 0.0
+        unit = Unit(msgspec.structs.replace(slot, order=min(order, slot.order)))
+        self._units.insert(self._head, unit)
+        if newest:
+            self._newest = unit
+        self._first_free = self._head
+        self._entered(unit.slots[0])
+
+    def insert(self, slot: Slot, index: int) -> None:
+        """`slot` enters as a unit of its own before the unit at `index`."""
+        units = self._units
+        before = units[index - 1].slots[-1].order if index > self._head else None
+        after = units[index].order if index < len(units) else None
+        if before is None:
+            order = (after if after is not None else 1.0) - 1.0
+        elif after is None:
+            order = before + 0.5
+        else:
+            order = (before + after) / 2
+        unit = Unit(msgspec.structs.replace(slot, order=order))
+        units.insert(index, unit)
+        self._first_free = min(self._first_free, index)
+        self._entered(unit.slots[0])
+
+    def take_place(self, slot: Slot, order: float, index: int) -> None:
+        """`slot` enters as a unit of its own where `order` was, at or after `index`."""
+        units = self._units
+        index = max(index, self._head)
+        while index > self._head and units[index - 1].order > order:
+            index -= 1
+        while index < len(units) and units[index].order < order:
+            index += 1
+        unit = Unit(msgspec.structs.replace(slot, order=order))
+        units.insert(index, unit)
+        self._first_free = self._head
+        self._entered(unit.slots[0])
+
+    # --- leaving
+
+    def remove(self, leaving: Iterable[Unit], why: str) -> None:
+        """The units `leaving` leave; the others close up.
+
+        Costs as many steps as the last of them is away from the front.
+        """
+        left = {id(unit) for unit in leaving}
+        units, head = self._units, self._head
+        survivors: list[Unit] = []
+        index = head
+        while left:
+            unit = units[index]
+            if id(unit) in left:
+                left.discard(id(unit))
+                self._leave(unit, why)
+            else:
+                survivors.append(unit)
+            index += 1
+        start = index - len(survivors)
+        units[start:index] = survivors
+        self._head = start
+        self._first_free = start
+        if start > 64 and start * 2 > len(units):
+            del units[:start]
+            self._head = self._first_free = 0
+
+    def index_of(self, unit: Unit) -> int:
+        """Where `unit` stands, for `insert`; ValueError if it is not in the window."""
+        for index in range(self._head, len(self._units)):
+            if self._units[index] is unit:
+                return index
+        raise ValueError(f"{unit!r} is not in the window")
+
+    def end_index(self) -> int:
+        """The index after the last unit, for `insert`."""
+        return len(self._units)
+
+    # --- staying with other content
+
+    def replace(self, slot: Slot, message: Message, tokens: int, state: State) -> Slot:
+        """`slot` stays with the content `message`."""
+        unit, index = self._find(slot)
+        new = msgspec.structs.replace(slot, message=message, tokens=tokens, state=state)
+        unit.slots[index] = new
+        unit.tokens += tokens - slot.tokens
+        self._left(slot, "clear" if state == "cleared" else "clamp")
+        self._entered(new)
+        return new
+
+    def replace_all(self, slots: Iterable[tuple[Slot, bool]], left_because: str) -> None:
+        """The window becomes `slots`, each with whether it belongs to the unit before it.
+
+        What stays is not told to the journal; what leaves and what enters is.
+        """
+        old = {id(slot): slot for slot in self.slots}
+        newest = self._newest.slots[-1].position if self._newest is not None else None
+        self._units, self._head, self._first_free = [], 0, 0
+        self._newest = self._latest_user = None
+        kept: set[int] = set()
+        new: list[Slot] = []
+        for slot, joins in slots:
+            if joins and self._units:
+                self._units[-1].slots.append(slot)
+                self._units[-1].tokens += slot.tokens
+            else:
+                self._units.append(Unit(slot))
+            if id(slot) in old:
+                kept.add(id(slot))
+            else:
+                new.append(slot)
+        for key, slot in old.items():
+            if key not in kept:
+                self._left(slot, left_because)
+        for slot in new:
+            self._entered(slot)
+        for unit in self._units:
+            if unit.starts_turn:
+                self._latest_user = unit
+        if newest is not None:
+            self.settle(newest)
+        self.version += 1
+
+    def settle(self, newest: int) -> None:
+        """The unit that holds the latest position up to `newest` is the one that arrived last."""
+        held = [u for u in self._units[self._head :] if u.positions and u.positions[0] <= newest]
+        self._newest = max(held, key=lambda unit: unit.positions[0], default=None)
+
+    # --- bookkeeping
+
+    def _find(self, slot: Slot) -> tuple[Unit, int]:
+        for position in range(len(self._units) - 1, self._head - 1, -1):
+            unit = self._units[position]
+            if unit.order <= slot.order <= unit.slots[-1].order:
+                for index, candidate in enumerate(unit.slots):
+                    if candidate is slot:
+                        return unit, index
+        raise ValueError("the slot is not in the window")
+
+    def _leave(self, unit: Unit, why: str) -> None:
+        for slot in unit.slots:
+            self._left(slot, why)
+        if unit is self._newest:
+            self._newest = None
+        if unit is self._latest_user:
+            self._latest_user = None
+
+    def _entered(self, slot: Slot) -> None:
+        self.version += 1
+        self._messages += 1
+        self.message_tokens += slot.tokens
+        if slot.position is None:
+            self._made += 1
+        elif slot.message.role in INSTRUCTION_ROLES:
+            self._instruction_messages += 1
+            self._instruction_tokens += slot.tokens
+        elif slot.message.role == "user":
+            self._turns += 1
+        if self.journal is not None:
+            self.journal.entered(slot)
+
+    def _left(self, slot: Slot, why: str) -> None:
+        self.version += 1
+        self._messages -= 1
+        self.message_tokens -= slot.tokens
+        if slot.position is None:
+            self._made -= 1
+        elif slot.message.role in INSTRUCTION_ROLES:
+            self._instruction_messages -= 1
+            self._instruction_tokens -= slot.tokens
+        elif slot.message.role == "user":
+            self._turns -= 1
+        if self.journal is not None:
+            self.journal.left(slot, why)

@@ -1,0 +1,58 @@
+"""The closed form and the step path agree in every column, event and span."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatmem_lab.engine import Layout, has_closed_form, replay_closed_form, replay_stepwise
+from chatmem_lab.engine.trace import Trace
+from chatmem_lab.policies import KeepAll, MessageWindow, TokenWindow, TurnWindow
+from chatmem_lab.testing.length_counter import LengthCounter
+from chatmem_lab.testing.strategies import conversations
+
+COLUMNS = [
+    field.name
+    for field in dataclasses.fields(Trace)
+    if field.name not in ("layout", "policy", "budget", "model", "make_events", "make_spans")
+]
+
+
+@st.composite
+def window_policies(draw):
+    kind = draw(st.sampled_from(["all", "messages", "tokens", "turns"]))
+    if kind == "all":
+        return KeepAll()
+    high = draw(st.integers(1, 12)) * (25 if kind == "tokens" else 1)
+    low = draw(st.none() | st.integers(1, high))
+    if kind == "messages":
+        return MessageWindow(high, low=low, count_pinned=draw(st.booleans()))
+    return (TokenWindow if kind == "tokens" else TurnWindow)(high, low=low)
+
+
+def spans_of(trace):
+    return [
+        (s.slot.position, s.slot.state, s.slot.order, s.first_request, s.last_request, s.end)
+        for s in trace.spans
+    ]
+
+
+@pytest.mark.parametrize("model", ["gpt-5", None])
+@given(conversation=conversations(), policy=window_policies())
+def test_agrees_with_the_step_path(conversation, policy, model):
+    layout = Layout(conversation, LengthCounter(), model=model)
+    if not has_closed_form(layout, policy):
+        assert sum(m.role == "system" for m in conversation.messages) > 1
+        return
+    closed = replay_closed_form(layout, policy, model=model)
+    stepwise = replay_stepwise(layout, policy, model=model)
+    for column in COLUMNS:
+        np.testing.assert_array_equal(
+            getattr(closed, column), getattr(stepwise, column), err_msg=column
+        )
+    assert closed.events == stepwise.events
+    assert spans_of(closed) == spans_of(stepwise)
