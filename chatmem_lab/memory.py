@@ -21,7 +21,8 @@ from chatmem_lab.messages import (
     user,
 )
 from chatmem_lab.policies import KeepAll, Policy, Preset
-from chatmem_lab.tokens import TokenCounter, counter as counter_for, default_counter
+from chatmem_lab.tokens import TokenCounter, default_counter
+from chatmem_lab.tokens import counter as counter_for
 from chatmem_lab.window import Window
 
 __all__ = ["ChatMemory"]

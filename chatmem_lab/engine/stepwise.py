@@ -186,7 +186,7 @@ def _prefix_tokens(layout: Layout, keeper: Keeper, recorder: _Recorder) -> int:
     slots = (slot for unit in keeper.window.units for slot in unit.slots)
     rest: list[Slot] = []
     for slot in slots:
-        if slot.order >= changed_from:
+        if slot.order >= changed_from or not recorder.was_shown(slot):
             rest.append(slot)
             break
         shared += slot.tokens

@@ -41,7 +41,10 @@ def message_lists(draw: st.DrawFn, *, max_size: int = 40, tidy: bool = False) ->
     kinds = ["user", "user", "assistant", "assistant", "calls", "calls", "system", "developer"]
     if not tidy:
         kinds += ["orphan", "few_shot", "reasoned"]
-    steps = draw(st.lists(st.sampled_from(kinds), max_size=max_size // 2))
+    least = draw(st.sampled_from([0, 1, max_size // 4, max_size // 2 - 2]))
+    steps = draw(
+        st.lists(st.sampled_from(kinds), min_size=max(least, 0), max_size=max_size // 2)
+    )
     for step in steps:
         text = draw(_TEXTS)
         if tidy and not text.strip():

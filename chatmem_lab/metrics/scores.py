@@ -1,0 +1,90 @@
+"""`scores_table`: a row per conversation and policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from chatmem_lab.engine import Trace
+from chatmem_lab.messages import FAULTS
+from chatmem_lab.metrics.summaries import summaries_of
+
+__all__ = ["scores_table", "validity_table"]
+
+
+def scores_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
+    """A row per conversation and policy.
+
+    Parameters
+    ----------
+    traces : mapping of policy label to traces
+
+    Returns
+    -------
+    DataFrame
+        ``requests``, ``input_tokens`` and ``output_tokens`` are sums over the requests,
+        ``peak_tokens`` the largest request, ``prefix_share`` the share of all input tokens
+        that a prompt cache could have served, ``over_budget`` the number of requests over
+        the limit, ``summaries`` the number made, ``retention`` the share of the salient
+        items of what was folded that its summary keeps (NA where there are none),
+        ``faults`` the number in all requests.
+    """
+    rows = [_score(label, trace) for label, many in traces.items() for trace in many]
+    table = pd.DataFrame(rows)
+    for column in ("prefix_share", "retention"):
+        if column in table:
+            table[column] = table[column].astype("Float64")
+    return table
+
+
+def _score(label: str, trace: Trace) -> dict[str, object]:
+    input_tokens = int(trace.input_tokens.sum())
+    summaries = summaries_of(trace)
+    items = sum(summary.items for summary in summaries)
+    kept = sum(summary.items_kept for summary in summaries)
+    return {
+        "conversation": trace.conversation.id,
+        "policy": label,
+        "requests": trace.requests,
+        "input_tokens": input_tokens,
+        "output_tokens": int(trace.layout.output[0].sum()),
+        "peak_tokens": int(trace.input_tokens.max(initial=0)),
+        "prefix_tokens": int(trace.prefix_tokens.sum()),
+        "prefix_share": int(trace.prefix_tokens.sum()) / input_tokens if input_tokens else None,
+        "evicted_messages": int(trace.evicted_messages.sum()),
+        "over_budget": int(trace.over_budget.sum()),
+        "summaries": len(summaries),
+        "summarizer_tokens": int(
+            trace.summarizer_input_tokens.sum() + trace.summarizer_output_tokens.sum()
+        ),
+        "items": items,
+        "items_kept": kept,
+        "retention": kept / items if items else None,
+        "faults": int(trace.faults.sum()),
+    }
+
+
+def validity_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
+    """A row per policy, a column per kind of fault: how many its requests hold.
+
+    Parameters
+    ----------
+    traces : mapping of policy label to traces
+
+    Returns
+    -------
+    DataFrame
+        Index ``policy``; integers; ``requests_with_faults`` and ``requests`` beside them.
+    """
+    rows = []
+    for label, many in traces.items():
+        row: dict[str, object] = {"policy": label}
+        for column, kind in enumerate(FAULTS):
+            row[kind] = int(sum(trace.faults[:, column].sum() for trace in many))
+        row["requests_with_faults"] = int(
+            sum((trace.faults.sum(axis=1) > 0).sum() for trace in many)
+        )
+        row["requests"] = sum(trace.requests for trace in many)
+        rows.append(row)
+    return pd.DataFrame(rows).set_index("policy")
