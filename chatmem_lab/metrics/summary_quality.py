@@ -36,7 +36,7 @@ def score_summaries(table: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     ...      "summarizer_output_tokens": [60, 40]}
     ... )
     >>> score_summaries(table)[["summaries", "retention", "summarizer_tokens"]].values.tolist()
-    [[2.0, 0.35, 1000.0]]
+    [[2, 0.35, 1000.0]]
     """
     if "summarizer_tokens" not in table:
         both = table["summarizer_input_tokens"] + table["summarizer_output_tokens"]

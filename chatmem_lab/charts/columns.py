@@ -1,0 +1,66 @@
+"""What a chart asks of a table: that the columns it names are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from chatmem_lab.errors import ChatMemLabError
+
+__all__ = ["ColumnError", "frame_of", "one_conversation"]
+
+
+class ColumnError(ChatMemLabError, ValueError):
+    """A table that lacks the columns a chart draws."""
+
+
+def frame_of(source: object, attribute: str, columns: Iterable[str]) -> pd.DataFrame:
+    """The table to draw: `source` itself, or its `attribute`; `columns` are there.
+
+    Raises
+    ------
+    ColumnError
+        Names the columns that are missing, and those that are there.
+
+    Examples
+    --------
+    >>> frame_of(pd.DataFrame({"request": [0]}), "requests", ["request", "input_tokens"])
+    Traceback (most recent call last):
+        ...
+    chatmem_lab.charts.columns.ColumnError: wanted a table of requests with the columns \
+request and input_tokens; input_tokens is missing, there are: request
+    """
+    wanted = list(columns)
+    frame = source if isinstance(source, pd.DataFrame) else getattr(source, attribute, None)
+    if not isinstance(frame, pd.DataFrame):
+        raise ColumnError(
+            f"wanted a table of {attribute} (a DataFrame), or an object with one as "
+            f".{attribute}; got {type(source).__name__}"
+        )
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        there = ", ".join(str(name) for name in frame.columns) or "no columns"
+        raise ColumnError(
+            f"wanted a table of {attribute} with the columns {_listed(wanted)}; "
+            f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing, "
+            f"there are: {there}"
+        )
+    return frame
+
+
+def one_conversation(frame: pd.DataFrame, what: str) -> str:
+    """The conversation that `frame` is about; an error if there are several."""
+    if "conversation" not in frame.columns or frame.empty:
+        return ""
+    ids = frame["conversation"].unique()
+    if len(ids) > 1:
+        raise ColumnError(
+            f"{what} draws one conversation; the table holds {len(ids)}: choose one, as in "
+            f'frame[frame["conversation"] == {str(ids[0])!r}]'
+        )
+    return str(ids[0])
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
