@@ -165,7 +165,7 @@ def marks(
     for index in range(1, len(xs)):
         if xs[index] - xs[starts[-1]] >= gap:
             starts.append(index)
-    ends = [*starts[1:], len(xs)]
+    ends = [*starts[1:], len(xs)] if starts else []
     raised = ax.get_xaxis_transform() + _moved(ax, 0, lift)
     drawn = ax.scatter(
         [xs[a:b].mean() for a, b in zip(starts, ends, strict=True)],
