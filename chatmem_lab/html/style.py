@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from chatmem_lab.html.text import escape
+from chatmem_lab.html.text import cut, escape
 
 __all__ = ["GROUNDS", "NEUTRAL", "ROLES", "WIDTH", "Role", "Shade", "figure", "role_of", "style"]
 
@@ -149,14 +149,14 @@ vertical-align:bottom;background:none;max-width:none}
 vertical-align:middle;text-align:left;max-width:none;line-height:1.35}
 .cml.cml.cml td.n,.cml.cml.cml th.n{text-align:right;white-space:nowrap}
 .cml.cml.cml td.k{white-space:nowrap}
-.cml.cml.cml td.p{min-width:150px}
+.cml.cml.cml td.p{min-width:190px}
 .cml.cml.cml td.clip{overflow:hidden;text-overflow:ellipsis;white-space:nowrap;max-width:0;\
 width:99%;min-width:180px}
 .cml.cml.cml td.cut{color:var(--ink2)}
 .cml details{margin:8px 0 0}
 .cml summary{cursor:pointer;color:var(--ink2);font-size:12px}
 .cml summary:focus-visible{outline:2px solid var(--focus);outline-offset:2px;border-radius:3px}
-.cml .cap{color:var(--ink2);font-size:12px;margin:8px 0 0;max-width:76ch;\
+.cml .cap{color:var(--ink2);font-size:12px;margin:8px 0 0;max-width:110ch;\
 overflow-wrap:anywhere}
 .cml .f-ink{fill:var(--ink)}.cml .s-ink{stroke:var(--ink)}
 .cml .f-ink2{fill:var(--ink2)}.cml .s-ink2{stroke:var(--ink2)}
@@ -250,6 +250,18 @@ def heading(title: str, recipe: str = "", *, note: str = "") -> str:
     if note:
         parts.append(f'<span class="q"><bdi>{escape(note)}</bdi></span>')
     return f'<div class="h">{" ".join(parts)}</div>'
+
+
+def recipe(code: str, most: int = 200) -> str:
+    """A policy's recipe as code that may break after a bracket, a comma or a bar.
+
+    >>> recipe("A(1) | B(2)")
+    '<code>A(<wbr>1) |<wbr> B(<wbr>2)</code>'
+    """
+    shown = escape(cut(code, most))
+    for sign in "(,|":
+        shown = shown.replace(sign, f"{sign}<wbr>")
+    return f"<code>{shown}</code>"
 
 
 def figures_line(*figures: tuple[str, str]) -> str:

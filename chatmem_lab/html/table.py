@@ -10,7 +10,7 @@ from chatmem_lab.html.svg import block as svg_block
 from chatmem_lab.html.svg import number, swatch
 from chatmem_lab.html.text import begins, escape
 
-__all__ = ["blocks_table", "folded"]
+__all__ = ["blocks_table", "folded", "plain_table"]
 
 #: Pixels of the longest bar.
 BAR = 92
@@ -54,6 +54,37 @@ def blocks_table(blocks: Sequence[Block], shown: Iterable[int | str], uid: str, 
     return (
         '<div class="wide"><table><thead><tr><th class="n">#</th><th>role</th>'
         f'<th class="n">{escape(unit)}</th><th></th><th>begins</th></tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def plain_table(
+    names: Sequence[str], rows: Iterable[Sequence[object]], *, texts: Iterable[int] = (0,)
+) -> str:
+    """A table of values that are written already; numbers to the right, texts to the left.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What stands above the columns.
+    rows : iterable of sequence
+    texts : iterable of int
+        The columns that hold text.
+
+    Examples
+    --------
+    >>> plain_table(["policy", "tokens"], [["KeepAll()", "1,760"]]).count('class="n"')
+    2
+    """
+    left = set(texts)
+    sides = ["" if column in left else ' class="n"' for column in range(len(names))]
+    head = "".join(f"<th{side}>{escape(name)}</th>" for side, name in zip(sides, names))
+    lines = []
+    for row in rows:
+        cells = (f"<td{side}><bdi>{escape(cell)}</bdi></td>" for side, cell in zip(sides, row))
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return (
+        f'<div class="wide"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
