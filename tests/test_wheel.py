@@ -34,7 +34,7 @@ def committed(folder, suffix):
 def test_the_wheel_carries_the_package_the_data_and_the_notebooks(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    modules = committed("chatmem_lab", ".py")
+    modules = committed("chatmem_lab", ".py") | committed("chatmem_lab", ".pyi")
     data = committed("datasets", ".jsonl") | committed("datasets", ".md")
     notebooks = {name for name in committed("notebooks", ".ipynb") if "checkpoint" not in name}
     assert modules
