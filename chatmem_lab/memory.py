@@ -127,7 +127,9 @@ class ChatMemory:
         """Add a user message."""
         self.add(user(text, images=images, metadata=metadata))
 
-    def add_assistant(self, text: str | None = None, *, tool_calls: Iterable[ToolCall] = ()) -> None:
+    def add_assistant(
+        self, text: str | None = None, *, tool_calls: Iterable[ToolCall] = ()
+    ) -> None:
         """Add an assistant message: text, tool calls, or both."""
         self.add(assistant(text, tool_calls=tool_calls))
 

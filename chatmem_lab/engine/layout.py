@@ -125,9 +125,7 @@ class Layout:
                 if faults:
                     found[position] = faults
             if segmenter.open_calls:
-                call = next(
-                    p for p, m in zip(reversed(unit), reversed(members)) if m.tool_calls
-                )
+                call = next(p for p, m in zip(reversed(unit), reversed(members)) if m.tool_calls)
                 found.setdefault(call, {})["unanswered_call"] = len(segmenter.open_calls)
         return found
 

@@ -111,7 +111,7 @@ def replay_stepwise(layout: Layout, policy: Policy | Preset, *, model: str | Non
         policy,
         layout.counter,
         session_id=conversation.id,
-        tool_schema_tokens=layout.tool_schemas.tokens,
+        tool_schemas=layout.tool_schemas,
         conversation=conversation,
         journal=recorder,
     )

@@ -132,6 +132,7 @@ class Trace:
             self.layout.counter.count_message,
             overhead_tokens=self.overhead_tokens,
             tool_schema_tokens=self.tool_schema_tokens,
+            tool_schema_kind=self.layout.tool_schemas.kind,
             pin_user=_policy_of(self.policy).pins_user,
             budget=self.budget,
             policy=repr(self.policy),

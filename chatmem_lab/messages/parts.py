@@ -5,8 +5,6 @@ All are frozen values without identity: two equal parts are the same part.
 
 from __future__ import annotations
 
-from typing import Union
-
 from msgspec import Struct
 
 __all__ = [
@@ -80,7 +78,7 @@ class Opaque(Struct, frozen=True, gc=False, tag="opaque"):
     json: str
 
 
-Part = Union[Text, Image, File, Audio, Reasoning, Refusal, Opaque]
+Part = Text | Image | File | Audio | Reasoning | Refusal | Opaque
 
 
 class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):

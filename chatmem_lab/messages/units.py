@@ -98,6 +98,4 @@ def find_units(messages: Iterable[Message]) -> list[range]:
         if not segmenter.joins(message):
             starts.append(position)
         end = position + 1
-    return [
-        range(start, stop) for start, stop in zip(starts, [*starts[1:], end][: len(starts)])
-    ]
+    return [range(start, stop) for start, stop in zip(starts, [*starts[1:], end][: len(starts)])]

@@ -65,7 +65,7 @@ def summary_table(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
         rows.append(row)
     table = pd.DataFrame(rows).set_index("policy")
     floats = [c for c in table if table[c].dtype == np.float64]
-    return table.astype({c: "Float64" for c in floats}).mask(table.isna())
+    return table.astype(dict.fromkeys(floats, "Float64")).mask(table.isna())
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

@@ -1,5 +1,6 @@
 """Policies: what the model still sees when a conversation outgrows its window."""
 
+from chatmem_lab.policies import presets
 from chatmem_lab.policies.amounts import Amount, Messages, Share, Tokens, Turns
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.chained import Chain, chain
@@ -33,5 +34,16 @@ __all__ = [
     "Turns",
     "chain",
     "policy_from",
+    "presets",
     "split_preset",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """A policy whose file is in this package is part of it, without being listed above."""
+    from chatmem_lab.policies.registry import policies_by_name
+
+    for cls in policies_by_name().values():
+        if cls.__name__ == name:
+            return cls
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,7 +25,7 @@ class Bounds:
     (Bounds(1, None),)
     """
 
-    __slots__ = ("most", "least")
+    __slots__ = ("least", "most")
 
     def __init__(self, least: float | None = None, most: float | None = None) -> None:
         self.least = least

@@ -28,6 +28,8 @@ class Chain(Policy):
 
     policies: tuple[Policy, ...]
 
+    exported = False
+
     def __post_init__(self) -> None:
         """Policies are checked by `chain`; there are no numbers to check."""
 

@@ -26,6 +26,7 @@ class FunctionPolicy(Policy):
     repair: bool = True
 
     contract = "loose"
+    exported = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,16 +52,16 @@ class FunctionPolicy(Policy):
         returned = list(self.function([slot.message for slot in slots]))
         for message in returned:
             if not isinstance(message, Message):
-                raise PolicyError(
-                    f"{self!r} must return messages, not {type(message).__name__}"
-                )
+                raise PolicyError(f"{self!r} must return messages, not {type(message).__name__}")
         aligned = _align(slots, returned)
         kept = {id(slot): message for slot, message in aligned if slot is not None}
         evict, repaired = self._missing(window, kept)
         replace = {
             slot: message
             for slot, message in aligned
-            if slot is not None and message is not slot.message and not message.same_as(slot.message)
+            if slot is not None
+            and message is not slot.message
+            and not message.same_as(slot.message)
         }
         insert = _inserts(window, aligned)
         if not (evict or replace or insert or repaired):
@@ -159,9 +160,7 @@ def _align(
     return list(zip(found, returned))
 
 
-def _inserts(
-    window: Window, aligned: Sequence[tuple[Slot | None, Message]]
-) -> tuple[Insert, ...]:
+def _inserts(window: Window, aligned: Sequence[tuple[Slot | None, Message]]) -> tuple[Insert, ...]:
     unit_of = {id(slot): unit for unit in window.units for slot in unit.slots}
     inserts: list[Insert] = []
     before: Unit | None = None

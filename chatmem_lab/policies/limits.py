@@ -38,7 +38,8 @@ def over_budget_reason(budget: int, parts: list[tuple[str, int]]) -> str:
     """Why a budget of tokens is exceeded.
 
     >>> over_budget_reason(300, [("system", 380), ("newest unit", 32)])
-    'a budget of 300 tokens cannot hold the 412 tokens needed (system 380, newest unit 32). Use at least 412.'
+    'a budget of 300 tokens cannot hold the 412 tokens needed (system 380, newest unit 32).
+    Use at least 412.'
     """
     needed = sum(tokens for _, tokens in parts)
     listed = ", ".join(f"{name} {tokens:,}" for name, tokens in parts)
@@ -48,9 +49,7 @@ def over_budget_reason(budget: int, parts: list[tuple[str, int]]) -> str:
     )
 
 
-def over_count_reason(
-    limit: int, what: str, held: int, *, pinned: int, newest: int | None
-) -> str:
+def over_count_reason(limit: int, what: str, held: int, *, pinned: int, newest: int | None) -> str:
     """Why a limit of messages or turns is exceeded.
 
     >>> over_count_reason(1, "message", 2, pinned=0, newest=2)

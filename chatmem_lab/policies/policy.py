@@ -55,6 +55,8 @@ class Policy:
     contract: ClassVar[Literal["strict", "loose"]] = "strict"
     segments: ClassVar[Literal["units", "messages"]] = "units"
     asked_while_open: ClassVar[bool] = False
+    #: False, in a class's own body, for one that cannot be built from plain values.
+    exported: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if is_dataclass(self):
@@ -69,7 +71,7 @@ class Policy:
         return self
 
     def excess(self, window: Window) -> str | None:
-        """Why `window` is over the policy's limit, with the parts of the sum; None if it is not."""
+        """Why `window` is over the limit, with the parts of the sum; None if it is not."""
         return None
 
     @property

@@ -31,6 +31,8 @@ class SuffixPolicy(Policy):
     start_on_user: bool = False
     pin_user: bool = False
 
+    exported = False
+
     def weigh(self, unit: Unit) -> int:
         """What `unit` counts against the limit."""
         raise NotImplementedError
@@ -86,4 +88,3 @@ class SuffixPolicy(Policy):
     def why(self) -> str:
         """The reason of its evictions."""
         raise NotImplementedError
-

@@ -60,6 +60,7 @@ class Window:
         "policy",
         "prefix_tokens",
         "request",
+        "tool_schema_kind",
         "tool_schema_tokens",
         "version",
     )
@@ -70,6 +71,7 @@ class Window:
         *,
         overhead_tokens: int = 0,
         tool_schema_tokens: int = 0,
+        tool_schema_kind: str = "exact",
         pin_user: bool = False,
         budget: int | None = None,
         policy: str = "",
@@ -88,6 +90,7 @@ class Window:
         self.message_tokens = 0
         self.overhead_tokens = overhead_tokens
         self.tool_schema_tokens = tool_schema_tokens
+        self.tool_schema_kind = tool_schema_kind
         self.pin_user = pin_user
         self.budget = budget
         self.policy = policy
@@ -140,7 +143,8 @@ class Window:
     @property
     def count_kind(self) -> str:
         """How sure `tokens` is: the weakest of its slots."""
-        return weakest(slot.count_kind for unit in self.units for slot in unit.slots)
+        kinds = {slot.count_kind for unit in self.units for slot in unit.slots}
+        return weakest(kinds | ({self.tool_schema_kind} if self.tool_schema_tokens else set()))
 
     def count(self, message: Message) -> int:
         """The tokens of `message`, were it in the window."""
@@ -255,12 +259,32 @@ class Window:
                         "state": slot.state,
                         "pinned": pinned,
                         "position": slot.position,
+                        "covers": _covers(slot),
                         "text": f"{text}\n{calls}" if text and calls else text or calls,
                     }
                 )
         return drawn
 
+    def _repr_html_(self) -> str:
+        from chatmem_lab.html.window import window_html
+
+        return window_html(
+            self.blocks(),
+            budget=self.budget,
+            count_kind=self.count_kind,
+            tool_schema_tokens=self.tool_schema_tokens,
+            overhead_tokens=self.overhead_tokens,
+            request=self.request,
+            policy=self.policy,
+            absent_messages=self.absent_messages,
+            prefix_tokens=self.prefix_tokens,
+        )
+
     def __repr__(self) -> str:
         budget = f" of {self.budget:,}" if self.budget is not None else ""
         return f"<Window {len(self)} messages, {self.tokens:,}{budget} tokens>"
 
+
+def _covers(slot: Slot) -> int | None:
+    """How many messages of the history a summary stands for."""
+    return None if slot.message.summary is None else len(slot.message.summary.covered)

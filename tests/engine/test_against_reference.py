@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import naive_reference as naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import naive_reference as naive
 from chatmem_lab.engine import Layout, has_closed_form, replay_closed_form, replay_stepwise
 from chatmem_lab.policies import (
     ClearToolResults,
@@ -50,9 +50,11 @@ def message_windows(draw):
     extra, count = draw(options), draw(st.booleans())
     return (
         MessageWindow(high, low=low, count_pinned=count, **extra),
-        [naive.window_policy(
+        [
+            naive.window_policy(
                 naive.messages_held(count), high, low, start_on_user=extra["start_on_user"]
-            )],
+            )
+        ],
     )
 
 
@@ -63,9 +65,7 @@ def token_windows(draw):
     extra = draw(options)
     return (
         TokenWindow(high, low=low, **extra),
-        [naive.window_policy(
-                naive.tokens_held, high, low, start_on_user=extra["start_on_user"]
-            )],
+        [naive.window_policy(naive.tokens_held, high, low, start_on_user=extra["start_on_user"])],
     )
 
 

@@ -3,14 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from seed_cases import (
-    GivenCosts,
-    case_messages,
-    conversation_of,
-    indices,
-    recorded_runs,
-    seed_cases,
-)
 
 from chatmem_lab.engine import Layout, replay_stepwise
 from chatmem_lab.errors import PolicyError
@@ -19,6 +11,14 @@ from chatmem_lab.policies.presets import (
     ai4j_message_window,
     langchain4j_message_window,
     langchain4j_token_window,
+)
+from seed_cases import (
+    GivenCosts,
+    case_messages,
+    conversation_of,
+    indices,
+    recorded_runs,
+    seed_cases,
 )
 
 

@@ -6,64 +6,19 @@ records what happened. A live memory and a replay use the same keeper.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-from msgspec import Struct
-
 from chatmem_lab.errors import MessageError, PolicyError
-from chatmem_lab.messages import Conversation, Message, Segmenter, SummaryOf, Text
+from chatmem_lab.keeper.event import Event
+from chatmem_lab.keeper.folding import fold
+from chatmem_lab.keeper.whole_history import slots_left
+from chatmem_lab.messages import Conversation, Message, Segmenter
 from chatmem_lab.policies import Policy, Preset, split_preset
-from chatmem_lab.summarizers import Summary, SummaryRequest
 from chatmem_lab.tokens import Count, TokenCounter
 from chatmem_lab.window import KEEP, Journal, OwnedWindow, Revision, Slot, Unit
 
-__all__ = ["Event", "Keeper"]
-
-
-class Event(Struct, frozen=True, gc=False, kw_only=True):
-    """What happened to a window.
-
-    Parameters
-    ----------
-    kind : str
-        evict, clear, clamp, fold, insert, return, repair, summarize_failed, over_budget or
-        system_replaced.
-    position : int
-        The newest message's position when it happened; −1 before the first.
-    request : int
-        The first request that shows it.
-    stage : int
-        Which stage of a chain decided; 0 for a single policy.
-    units : tuple of tuple of int
-        The positions concerned, unit by unit; empty for a made message.
-    messages : int
-        How many messages are concerned.
-    tokens_before, tokens_after : int
-        Of the whole window.
-    summarizer_input_tokens, summarizer_output_tokens : int
-        What the summarizer was charged for it.
-    source_tokens : int
-        The tokens of the folded messages.
-    made : Message, optional
-        The message that entered.
-    reason : str
-    """
-
-    kind: str
-    position: int
-    request: int
-    stage: int = 0
-    units: tuple[tuple[int, ...], ...] = ()
-    messages: int = 0
-    tokens_before: int = 0
-    tokens_after: int = 0
-    summarizer_input_tokens: int = 0
-    summarizer_output_tokens: int = 0
-    source_tokens: int = 0
-    made: Message | None = None
-    reason: str = ""
+__all__ = ["Keeper"]
 
 
 class Keeper:
@@ -97,7 +52,7 @@ class Keeper:
         *,
         session_id: str = "",
         tools: Sequence[Mapping[str, Any]] = (),
-        tool_schema_tokens: int | None = None,
+        tool_schemas: Count | None = None,
         conversation: Conversation | None = None,
         journal: Journal | None = None,
     ) -> None:
@@ -120,11 +75,12 @@ class Keeper:
         self._failed_at = [-1] * len(self._stages)
         self._is_over = False
         self._shown: set[int] = set()
-        if tool_schema_tokens is None:
-            tool_schema_tokens = counter.count_tools(tools).tokens if tools else 0
+        if tool_schemas is None:
+            tool_schemas = counter.count_tools(tools) if tools else Count(0)
         options: dict[str, Any] = {
             "overhead_tokens": counter.request_tokens,
-            "tool_schema_tokens": tool_schema_tokens,
+            "tool_schema_tokens": tool_schemas.tokens,
+            "tool_schema_kind": tool_schemas.kind,
             "pin_user": self.policy.pins_user,
             "budget": self.policy.budget,
             "policy": repr(policy),
@@ -285,7 +241,7 @@ class Keeper:
         if revision.replace:
             self._replace(number, stage, revision)
         if revision.fold:
-            self._fold(number, stage, revision)
+            self._fold(number, revision)
         for insert in revision.insert:
             self._insert(number, insert.message, insert.before, revision.reason)
 
@@ -351,132 +307,43 @@ class Keeper:
 
     # --- summaries
 
-    def _fold(self, number: int, stage: Policy, revision: Revision) -> None:
+    def _fold(self, number: int, revision: Revision) -> None:
         if self._failed_at[number] == self._arrived_units:
             return
-        originals = [unit for unit in revision.fold if not unit.is_made]
-        earlier = [unit for unit in revision.fold if unit.is_made]
-        if not originals:
-            return
-        messages = tuple(message for unit in originals for message in unit.messages)
-        form = revision.form
-        previous = "\n\n".join(
-            unit.slots[0].message.text.removeprefix(form.prefix) for unit in earlier
-        )
-        request = SummaryRequest(
-            session_id=self.session_id,
-            previous=previous if earlier else None,
-            messages=messages,
-            max_tokens=form.max_tokens,
-            instructions=form.instructions,
-        )
-        source_tokens = sum(unit.tokens for unit in originals)
-        input_tokens = source_tokens + sum(unit.tokens for unit in earlier)
         version = self.window.version
-        try:
-            summary = revision.by.summarize(request)  # type: ignore[attr-defined]
-            if not isinstance(summary, Summary):
-                raise TypeError(
-                    f"summarize must return a Summary, not {type(summary).__name__}"
-                )
-        except Exception as error:  # noqa: BLE001 - any failure of a summarizer changes nothing
-            self._fail(number, originals, f"{type(error).__name__}: {error}", input_tokens, 0)
+        folding = fold(revision, self.counter, self.session_id)
+        if folding is None:
             return
-        output_tokens = self.counter.count_text(summary.text or "").tokens
-        if summary.usage is not None:
-            input_tokens = summary.usage.input_tokens or input_tokens
-            output_tokens = summary.usage.output_tokens or output_tokens
-        why, folded, made = self._judge(revision, summary, originals, earlier)
-        if not why and self.window.version != version:
-            why = "the window changed while the summarizer worked"
-        if why or made is None:
-            self._fail(number, originals, why, input_tokens, output_tokens)
+        failure = folding.failure
+        if not failure and self.window.version != version:
+            failure = "the window changed while the summarizer worked"
+        units = folding.units
+        facts: dict[str, Any] = {
+            "units": tuple(unit.positions for unit in units),
+            "messages": sum(map(len, units)),
+            "summarizer_input_tokens": folding.input_tokens,
+            "summarizer_output_tokens": folding.output_tokens,
+        }
+        if failure or folding.made is None:
+            self._failed_at[number] = self._arrived_units
+            self._record("summarize_failed", number, reason=failure, **facts)
             return
         before = self.window.tokens
-        first = self.window.index_of(folded[0])
-        order = folded[0].order
-        self.window.remove(folded, "fold")
-        if form.place == "front":
+        made = self._made(folding.made)
+        first, order = self.window.index_of(units[0]), units[0].order
+        self.window.remove(units, "fold")
+        if revision.form.place == "front":
             self.window.put_in_front(made, newest=False)
         else:
             self.window.take_place(made, order, first)
         self._record(
             "fold",
             number,
-            units=tuple(unit.positions for unit in folded),
-            messages=sum(map(len, folded)),
             tokens_before=before,
-            summarizer_input_tokens=input_tokens,
-            summarizer_output_tokens=output_tokens,
-            source_tokens=sum(unit.tokens for unit in folded),
+            source_tokens=sum(unit.tokens for unit in units),
             made=made.message,
             reason=revision.reason,
-        )
-
-    def _judge(
-        self,
-        revision: Revision,
-        summary: Summary,
-        originals: list[Unit],
-        earlier: list[Unit],
-    ) -> tuple[str, list[Unit], Slot | None]:
-        """Why the summary cannot be used, or the units that leave and what takes their place."""
-        text = (summary.text or "").strip()
-        if not text:
-            return "the summary is empty", [], None
-        form = revision.form
-        tokens = self.counter.count_text(text).tokens
-        if form.max_tokens is not None and tokens > form.max_tokens:
-            return (
-                f"the summary has {tokens:,} tokens, the limit is {form.max_tokens:,}",
-                [],
-                None,
-            )
-        covered = _whole_units(originals, summary.covered)
-        if not covered:
-            return "the summary covers no whole unit", [], None
-        folded = sorted([*earlier, *covered], key=lambda unit: unit.order)
-        stands_for = [u.slots[0].message.summary for u in earlier]
-        message = Message(
-            form.role,
-            (Text(text if text.startswith(form.prefix) else form.prefix + text),),
-            summary=SummaryOf(
-                covered=tuple(
-                    sorted(
-                        {
-                            *(p for unit in covered for p in unit.positions),
-                            *(p for s in stands_for if s is not None for p in s.covered),
-                        }
-                    )
-                ),
-                generation=1 + max((s.generation for s in stands_for if s is not None), default=0),
-                by=repr(revision.by),
-            ),
-            generated=False,
-            model=summary.model,
-        )
-        made = self._made(message)
-        replaced = sum(unit.tokens for unit in folded)
-        if made.tokens >= replaced:
-            return (
-                f"the summary is not smaller: {made.tokens:,} tokens for {replaced:,}",
-                [],
-                None,
-            )
-        return "", folded, made
-
-    def _fail(
-        self, number: int, units: list[Unit], why: str, input_tokens: int, output_tokens: int
-    ) -> None:
-        self._failed_at[number] = self._arrived_units
-        self._record(
-            "summarize_failed",
-            number,
-            units=tuple(unit.positions for unit in units),
-            messages=sum(map(len, units)),
-            summarizer_input_tokens=input_tokens,
-            summarizer_output_tokens=output_tokens,
-            reason=why,
+            **facts,
         )
 
     # --- policies that see the whole history
@@ -489,37 +356,8 @@ class Keeper:
             raise PolicyError(
                 f"{stage!r} sees the whole history: it must return a Revision without fold"
             )
-        evicted = {id(unit) for unit in revision.evict}
-        inserts: dict[int | None, list[Message]] = {}
-        for insert in revision.insert:
-            key = None if insert.before is None else id(insert.before)
-            inserts.setdefault(key, []).append(insert.message)
-        current = {slot.position: slot for slot in self.window.slots}
-        target: list[tuple[Slot, bool]] = []
-        for unit in history.units:
-            for message in inserts.get(id(unit), ()):
-                target.append((self._made(message), False))
-            if id(unit) in evicted:
-                continue
-            for index, slot in enumerate(unit.slots):
-                target.append((self._seen(slot, revision, current), index > 0))
-        target.extend((self._made(message), False) for message in inserts.get(None, ()))
-        self._show(number, _in_order(target), revision)
-
-    def _seen(
-        self, slot: Slot, revision: Revision, current: Mapping[int | None, Slot]
-    ) -> Slot:
-        """The window's own slot for a position where nothing changed, else a new one."""
-        message = revision.replace.get(slot, slot.message)
-        shown = current.get(slot.position)
-        if shown is not None and shown.message.key == message.key:
-            return shown
-        if message is slot.message:
-            return slot
-        count = self.counter.count_message(message)
-        return msgspec.structs.replace(
-            slot, message=message, tokens=count.tokens, state="clamped", count_kind=count.kind
-        )
+        target = slots_left(history, revision, self.window.slots, self.counter, self._made)
+        self._show(number, target, revision)
 
     def _show(self, number: int, target: list[tuple[Slot, bool]], revision: Revision) -> None:
         before = self.window.tokens
@@ -579,29 +417,3 @@ class Keeper:
                 **facts,
             )
         )
-
-
-def _whole_units(units: list[Unit], covered: int | None) -> list[Unit]:
-    """The oldest of `units` whose messages are all among the first `covered`."""
-    if covered is None:
-        return units
-    whole: list[Unit] = []
-    for unit in units:
-        covered -= len(unit)
-        if covered < 0:
-            break
-        whole.append(unit)
-    return whole
-
-
-def _in_order(target: Iterable[tuple[Slot, bool]]) -> list[tuple[Slot, bool]]:
-    """The same slots with rising order: new ones where a function moved or made messages."""
-    placed: list[tuple[Slot, bool]] = []
-    last = float("-inf")
-    for slot, joins in target:
-        if slot.order <= last or slot.position is None:
-            base = last if last != float("-inf") else -1.0
-            slot = msgspec.structs.replace(slot, order=base + 1e-6)
-        placed.append((slot, joins))
-        last = slot.order
-    return placed

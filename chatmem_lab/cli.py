@@ -1,0 +1,285 @@
+"""The command line: ``chatmem-lab compare | replay | policies | read``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chatmem_lab.errors import ChatMemLabError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatmem_lab.messages import Conversation
+    from chatmem_lab.policies import Policy, Preset
+    from chatmem_lab.study import Study
+    from chatmem_lab.transcripts import Conversations
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Replay recorded conversations under chat-memory policies.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+#: What is compared when no policy is named.
+DEFAULT_POLICIES = (
+    "keep-all",
+    "message-window:20",
+    "token-window:4000",
+    "token-window:4000,low=2500",
+    "clear-tool-results:3",
+    "summarize:trigger=tokens:4000,keep=tokens:2000",
+)
+
+Paths = Annotated[list[Path], typer.Argument(help="Transcripts, or folders of them.")]
+Model = Annotated[
+    str | None,
+    typer.Option(help="Whose tokens are counted; without it each conversation's own model."),
+]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="The transcripts' format; detected without it."),
+]
+Lenient = Annotated[bool, typer.Option("--lenient", help="Skip what cannot be read, and say so.")]
+
+
+@app.command()
+def compare(
+    paths: Paths,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--policy", "-p", help='Such as "clear-tool-results:3|token-window:8000"; repeat it.'
+        ),
+    ] = None,
+    model: Model = None,
+    out: Annotated[Path, typer.Option(help="Where the report and the tables go.")] = Path("out"),
+    format: Format = None,
+    lenient: Lenient = False,
+    seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
+) -> None:
+    """Compare policies on recorded conversations: a table, a report, Parquet and CSV."""
+    with _told_in_one_line():
+        from chatmem_lab.study import compare as compare_policies
+
+        policies = _policies(policy or list(DEFAULT_POLICIES))
+        conversations = _read(paths, format, lenient)
+        out.mkdir(parents=True, exist_ok=True)
+        study = compare_policies(
+            _with_bar(conversations), policies, model=model, progress=False, seed=seed
+        )
+        typer.echo(_summary_text(study))
+        _write_tables(study, out)
+        from chatmem_lab.report import write_report
+
+        report = write_report(study, out)
+        typer.echo(f"\n{report} and the tables beside it, as Parquet and CSV.")
+
+
+@app.command()
+def replay(
+    path: Annotated[Path, typer.Argument(help="A transcript.")],
+    policy: Annotated[str, typer.Option("--policy", "-p", help="Such as token-window:4000.")],
+    model: Model = None,
+    id: Annotated[
+        str | None,
+        typer.Option("--id", help="Which conversation, if there are several."),
+    ] = None,
+    format: Format = None,
+    lenient: Lenient = False,
+) -> None:
+    """Replay one conversation under one policy: a row per request, then what happened."""
+    with _told_in_one_line():
+        from chatmem_lab.errors import TranscriptError
+        from chatmem_lab.study import replay as replay_policy
+
+        chosen = _policies([policy])
+        conversations = _read([path], format, lenient)
+        ids = [conversation.id for conversation in conversations]
+        if id is None and len(ids) > 1:
+            raise TranscriptError(
+                f"holds {len(ids):,} conversations: choose one with --id, such as {ids[0]!r}",
+                source=str(path),
+            )
+        if id is not None and id not in ids:
+            raise TranscriptError(
+                f"holds no conversation {id!r}; the first ones are {ids[:3]}", source=str(path)
+            )
+        conversation = conversations[ids.index(id) if id is not None else 0]
+        run = replay_policy(conversation, next(iter(chosen.values())), model=model)
+        shown = [
+            "request",
+            "position",
+            "input_tokens",
+            "count_kind",
+            "messages",
+            "evicted_messages",
+            "absent_messages",
+            "prefix_tokens",
+            "over_budget",
+            "faults",
+        ]
+        typer.echo(f"{conversation.id} under {run.policy!r}\n")
+        typer.echo(run.requests[shown].to_string(index=False))
+        if len(run.events):
+            events = run.events[
+                [
+                    "request",
+                    "position",
+                    "kind",
+                    "messages",
+                    "tokens_before",
+                    "tokens_after",
+                    "reason",
+                ]
+            ]
+            typer.echo(f"\n{events.to_string(index=False)}")
+
+
+@app.command()
+def policies() -> None:
+    """List the policies and presets, with their parameters and bounds."""
+    with _told_in_one_line():
+        from chatmem_lab.policies.registry import (
+            parameters_of,
+            policies_by_name,
+            presets_by_name,
+        )
+
+        kinds: dict[str, dict[str, Callable[..., Policy | Preset]]] = {
+            "policies": {**policies_by_name()},
+            "presets": presets_by_name(),
+        }
+        for title, builders in kinds.items():
+            typer.echo(f"{title}\n")
+            for name, build in sorted(builders.items()):
+                about = (build.__doc__ or "").strip().splitlines()[0]
+                typer.echo(f"  {name}\n      {about}")
+                for parameter in parameters_of(build):
+                    bounds = f"  ({parameter.bounds.describe()})" if parameter.bounds else ""
+                    typer.echo(f"      {parameter.name} = {parameter.default!r}{bounds}")
+            typer.echo("")
+
+
+@app.command()
+def read(
+    paths: Paths, model: Model = None, format: Format = None, lenient: Lenient = False
+) -> None:
+    """Say what transcripts hold: conversations, messages, tokens, models, tools, problems."""
+    with _told_in_one_line():
+        from chatmem_lab.tokens import counter, default_counter, weakest
+
+        conversations = _read(paths, format, lenient)
+        chosen = counter(model) if model else default_counter()
+        counts = chosen.count_messages([m for c in conversations for m in c.messages])
+        kind = weakest(count.kind for count in counts)
+        times = [m.created_at for c in conversations for m in c.messages if m.created_at]
+        models = sorted({c.model for c in conversations if c.model})
+        tools = sorted(
+            {
+                call.name
+                for conversation in conversations
+                for message in conversation.messages
+                for call in message.tool_calls
+            }
+        )
+        rows = [
+            ("conversations", f"{len(conversations):,}"),
+            ("messages", f"{sum(map(len, conversations)):,}"),
+            ("requests", f"{sum(len(c.requests) for c in conversations):,}"),
+            ("tokens", f"{sum(c.tokens for c in counts):,} ({kind}, {chosen.name})"),
+            ("models", ", ".join(models) or "not recorded"),
+            ("tools called", ", ".join(tools) or "none"),
+            ("from", f"{min(times):%Y-%m-%d %H:%M}" if times else "not recorded"),
+            ("to", f"{max(times):%Y-%m-%d %H:%M}" if times else "not recorded"),
+        ]
+        for name, value in rows:
+            typer.echo(f"{name:<14} {value}")
+        typer.echo(f"\n{conversations.report!r}")
+
+
+@contextmanager
+def _told_in_one_line() -> Iterator[None]:
+    """Whatever is wrong with what the user gave: one line on stderr and exit code 2."""
+    try:
+        yield
+    except (ChatMemLabError, OSError) as error:
+        line = " ".join(str(error).split())
+        typer.echo(f"chatmem-lab: {line}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("chatmem-lab: stopped", err=True)
+        raise typer.Exit(130) from None
+
+
+def _policies(recipes: list[str]) -> dict[str, Policy | Preset]:
+    from chatmem_lab.errors import PolicyError
+    from chatmem_lab.policies.registry import parse_policy
+
+    labelled: dict[str, Policy | Preset] = {}
+    for recipe in recipes:
+        built = parse_policy(recipe)
+        if repr(built) in labelled:
+            raise PolicyError(f"{recipe} is there twice")
+        labelled[repr(built)] = built
+    return labelled
+
+
+def _read(paths: list[Path], format: str | None, lenient: bool) -> Conversations:
+    from chatmem_lab.corpora import read as read_transcripts
+
+    return read_transcripts(paths, format=format, lenient=lenient)
+
+
+def _with_bar(conversations: Conversations) -> Iterator[Conversation]:
+    from tqdm import tqdm
+
+    yield from tqdm(conversations, desc="replaying", unit=" conversations", file=sys.stderr)
+
+
+def _write_tables(study: Study, out: Path) -> None:
+    tables = {
+        "summary": study.summary.reset_index(),
+        "scores": study.scores,
+        "requests": study.requests,
+        "summaries": study.summaries,
+        "validity": study.validity.reset_index(),
+    }
+    for name, table in tables.items():
+        table.to_parquet(out / f"{name}.parquet", index=False)
+        table.to_csv(out / f"{name}.csv", index=False)
+
+
+def _summary_text(study: Study) -> str:
+    """The summary as text: figures as people write them, with their 95 % intervals."""
+    import pandas as pd
+
+    summary = study.summary
+    shown = pd.DataFrame(index=summary.index)
+    shown["input tokens per conversation"] = _with_interval(summary, "input_tokens", "{:,.0f}")
+    shown["peak tokens"] = summary["peak_tokens"].map("{:,.0f}".format)
+    shown["prefix share"] = _with_interval(summary, "prefix_share", "{:.0%}")
+    shown["evicted messages"] = summary["evicted_messages"].map("{:,.1f}".format)
+    shown["over budget"] = summary["over_budget"].map("{:.1%}".format)
+    shown["retention"] = [
+        "–" if pd.isna(value) else f"{value:.0%}" for value in summary["retention"]
+    ]
+    shown.index.name = None
+    n, requests = len(study.conversations), int(summary["requests"].iloc[0])
+    head = f"{n:,} conversations, {requests:,} requests; 95 % intervals over conversations\n\n"
+    return head + shown.to_string()
+
+
+def _with_interval(summary: pd.DataFrame, figure: str, form: str) -> list[str]:
+    columns = summary[[figure, f"{figure}_low", f"{figure}_high"]].itertuples(index=False)
+    return [
+        f"{form.format(x)} [{form.format(low)}, {form.format(high)}]" for x, low, high in columns
+    ]

@@ -1,0 +1,121 @@
+"""Every exported policy and preset is found, not listed, and held to its contract."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+
+from chatmem_lab.messages import (
+    Conversation,
+    ToolCall,
+    assistant,
+    developer,
+    system,
+    tool_output,
+    user,
+)
+from chatmem_lab.policies import Policy, split_preset
+from chatmem_lab.policies.registry import parse_policy, policies_by_name, presets_by_name
+from chatmem_lab.testing.policies import check_policy
+
+#: What a policy or preset without defaults for everything is tried with.
+RECIPES = {"token-window": "token-window:120", "langchain4j-token-window": "langchain4j-token-window:120"}
+
+
+def recipe(name):
+    return RECIPES.get(name, name)
+
+
+NAMES = sorted({**policies_by_name(), **presets_by_name()})
+
+
+def test_the_policies_of_this_version_are_found():
+    assert {"keep-all", "message-window", "token-window", "turn-window"} <= set(NAMES)
+    assert {"clear-tool-results", "summarize"} <= set(NAMES)
+    assert {
+        "ai4j-message-window",
+        "langchain4j-message-window",
+        "langchain4j-token-window",
+    } <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_holds_its_contract(name):
+    check_policy(parse_policy(recipe(name)), examples=100)
+
+
+def fixed_conversations():
+    call = [ToolCall("c1", "look", '{"q": 1}')]
+    agent = [
+        system("Rules. " * 5),
+        user("start"),
+        *(
+            message
+            for i in range(6)
+            for message in (assistant(f"step {i}", tool_calls=call), tool_output("c1", "r" * 40))
+        ),
+        assistant("done"),
+    ]
+    chat = [m for i in range(15) for m in (user(f"question {i}"), assistant(f"answer {i}"))]
+    parallel = [
+        user("two"),
+        assistant(tool_calls=[ToolCall("a", "f"), ToolCall("b", "f")]),
+        tool_output("b", "2" * 200),
+        tool_output("a", "1"),
+        assistant("both"),
+        user("again"),
+        assistant("yes"),
+    ]
+    broken = [
+        tool_output("zz", "nobody's"),
+        assistant(tool_calls=call),
+        user("never mind"),
+        developer("be kind"),
+        tool_output("c1", "late"),
+        assistant(""),
+        user("x" * 500),
+        assistant("ok"),
+    ]
+    replaced = [system("A"), user("1"), assistant("2"), system("B"), user("3"), assistant("4")]
+    return [
+        Conversation(name, tuple(messages))
+        for name, messages in (
+            ("agent", agent),
+            ("chat", chat),
+            ("parallel", parallel),
+            ("broken", broken),
+            ("replaced", replaced),
+        )
+    ]
+
+
+FIXED = fixed_conversations()
+CHAINABLE = [
+    name
+    for name in sorted(policies_by_name())
+    if split_preset(parse_policy(recipe(name)))[0].segments == "units"
+]
+PAIRS = list(product(CHAINABLE, CHAINABLE))
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_every_pair_on_fixed_conversations(first, second):
+    check_policy(parse_policy(f"{recipe(first)}|{recipe(second)}"), conversations=FIXED)
+
+
+@pytest.mark.parametrize(("first", "second"), random.Random(0).choices(PAIRS, k=30))
+def test_seeded_pairs_on_generated_conversations(first, second):
+    check_policy(parse_policy(f"{recipe(first)}|{recipe(second)}"), examples=50)
+
+
+def test_a_policy_that_breaks_its_contract_is_caught():
+    class DropsAll(Policy):
+        def revise(self, window):
+            from chatmem_lab.window import Revision
+
+            return Revision(evict=tuple(window.units))
+
+    with pytest.raises((AssertionError, ValueError, AttributeError)):
+        check_policy(DropsAll(), examples=5)
