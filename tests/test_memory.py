@@ -1,0 +1,159 @@
+"""The live memory: the same keeper as a replay, at every step."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatmem_lab.engine import Layout, replay_stepwise
+from chatmem_lab.errors import BudgetError, MessageError
+from chatmem_lab.memory import ChatMemory
+from chatmem_lab.messages import Conversation, Message, ToolCall, assistant, user
+from chatmem_lab.policies import (
+    ClearToolResults,
+    KeepAll,
+    Messages,
+    MessageWindow,
+    Summarize,
+    TokenWindow,
+    TurnWindow,
+    policy_from,
+    presets,
+)
+from chatmem_lab.summarizers import Truncate
+from chatmem_lab.testing.length_counter import LengthCounter
+from chatmem_lab.testing.strategies import message_lists
+
+
+def memory_of(policy=None, **options):
+    return ChatMemory(policy, id="test", counter=LengthCounter(), **options)
+
+
+def last_three(messages):
+    return messages[-3:]
+
+
+POLICIES = [
+    KeepAll(),
+    MessageWindow(3),
+    MessageWindow(5, low=2, start_on_user=True),
+    TokenWindow(60),
+    TokenWindow(90, pin_user=True),
+    TurnWindow(2),
+    ClearToolResults(1, placeholder="[x]"),
+    Summarize(Truncate(80), trigger=Messages(6), keep=Messages(3)),
+    ClearToolResults(1, placeholder="[x]") | TokenWindow(80),
+    policy_from(last_three),
+    policy_from(last_three, sees="history"),
+    policy_from(last_three, repair=False),
+    presets.ai4j_message_window(3),
+    presets.langchain4j_message_window(4),
+    presets.langchain4j_token_window(60, keep_system_first=True),
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@given(messages=message_lists(tidy=True), data=st.data())
+def test_live_window_equals_that_of_a_replay_of_its_history(policy, messages, data):
+    memory = memory_of(policy)
+    seen = []
+    for message in messages:
+        if message.role == "assistant" and message.generated:
+            seen.append(memory.messages)
+        memory.add(message)
+    conversation = Conversation("test", memory.history)
+    trace = replay_stepwise(Layout(conversation, LengthCounter()), policy, model=None)
+    replayed = [trace.window(request).messages for request in range(trace.requests)]
+    assert [tuple(m.key for m in w) for w in seen] == [tuple(m.key for m in w) for w in replayed]
+    assert [m.key for m in memory.messages] == [m.key for m in trace.window(-1).messages]
+    live = [(e.kind, e.position, e.request, e.units, e.reason) for e in memory.events]
+    assert live == [(e.kind, e.position, e.request, e.units, e.reason) for e in trace.events]
+
+
+def test_equal_system_text_is_ignored_and_another_takes_its_place_in_front():
+    """Case B016."""
+    memory = memory_of()
+    memory.add_system("A")
+    memory.add_user("u1")
+    memory.add_assistant("a1")
+    memory.add_system("A")
+    memory.add_user("u2")
+    assert [m.text for m in memory.messages] == ["A", "u1", "a1", "u2"]
+    assert [m.text for m in memory.history] == ["A", "u1", "a1", "u2"]
+    memory.add_system("B")
+    assert [m.text for m in memory.messages] == ["B", "u1", "a1", "u2"]
+    assert [m.text for m in memory.history] == ["A", "u1", "a1", "u2", "B"]
+    assert [e.kind for e in memory.events] == ["system_replaced"]
+
+
+def test_a_message_larger_than_the_budget_is_stored_and_refused_when_a_request_is_asked_for():
+    """Case B019, with a budget and texts whose sums can be done by hand."""
+    memory = memory_of(TokenWindow(20))
+    memory.add_system("Be brief.")  # 10 tokens
+    memory.add_user("a" * 30)  # 31 tokens, and 3 for the reply
+    assert len(memory.history) == 2
+    assert len(memory.messages) == 2
+    with pytest.raises(
+        BudgetError,
+        match=r"budget of 20 tokens .* 44 tokens .*system 10, newest unit 31, reply priming 3.* 44",
+    ):
+        memory.request()
+    assert [e.kind for e in memory.events] == ["over_budget"]
+
+
+def test_reading_twice_changes_nothing():
+    memory = memory_of(policy_from(last_three, sees="history"))
+    for i in range(6):
+        memory.add_user(str(i))
+    first = memory.messages
+    events = memory.events
+    assert memory.messages == first
+    assert memory.events == events
+    assert [m.text for m in first] == ["3", "4", "5"]
+
+
+@pytest.mark.parametrize(
+    ("add", "wanted"),
+    [
+        (lambda m: m.add_user("  "), "says nothing"),
+        (lambda m: m.add_assistant(""), "says nothing"),
+        (lambda m: m.add_tool_output("c9", "x"), "'c9'.*open calls: 'c1'"),
+        (lambda m: m.add("hello"), "cml.user"),
+        (lambda m: m.add_user(7), "str or None"),
+        (lambda m: m.add_user("x", images=[b"no image"]), "PNG, JPEG"),
+    ],
+)
+def test_what_no_api_would_take_is_refused_and_nothing_changes(add, wanted):
+    memory = memory_of()
+    memory.add_user("hi")
+    memory.add_assistant(tool_calls=[ToolCall("c1", "look")])
+    before = (memory.history, memory.messages, memory.events)
+    with pytest.raises(MessageError, match=wanted):
+        add(memory)
+    assert (memory.history, memory.messages, memory.events) == before
+
+
+def test_nothing_outside_changes_what_is_inside():
+    memory = memory_of()
+    facts = {"tags": ["a"]}
+    memory.add(Message("user", user("x").parts, metadata=facts))
+    facts["tags"].append("b")
+    assert memory.history[0].metadata == {"tags": ["a"]}
+
+
+def test_tokens_and_repr():
+    memory = memory_of(MessageWindow(2), tools=[{"name": "f"}])
+    memory.add_user("four")
+    # 5 for the message, 3 for the reply, 14 characters of schema: [{"name":"f"}]
+    assert memory.tokens == 5 + 3 + 14
+    assert repr(memory) == "<ChatMemory 'test', MessageWindow(2), 1 messages>"
+
+
+def test_a_conversation_comes_out_that_can_be_replayed():
+    memory = memory_of(MessageWindow(1))
+    memory.add_user("a")
+    memory.add(assistant("b"))
+    conversation = memory.conversation()
+    assert (conversation.id, conversation.requests) == ("test", [1])
+    assert conversation.messages == memory.history
