@@ -107,22 +107,20 @@ class Reference:
     def drop_units(self, units):
         self.window = [e for e in self.window if self.unit(e) not in units]
 
-    def free_units(self, spared=None):
+    def free_units(self):
         """Units that may go, oldest first."""
         found = []
         for e in self.window:
             if not self.pinned(e) and self.unit(e) not in found:
                 found.append(self.unit(e))
-        if spared is None:
-            return found
-        return [u for u in found if u != self.numbers[spared]]
+        return found
 
 
-def fit(ref, held, high, low, *, spared=None):
+def fit(ref, held, high, low):
     """The units that a window policy lets go, one at a time, recounting after each."""
     saved, gone = list(ref.window), []
     if held() > high:
-        for unit in ref.free_units(spared):
+        for unit in ref.free_units():
             if held() <= low:
                 break
             ref.drop_units([unit])
@@ -150,7 +148,7 @@ def window_policy(held_of, high, low=None, *, start_on_user=False):
             if starts:
                 gone += [ref.unit(e) for e in left[: starts[0]]]
             elif ref.latest_user() is not None:
-                gone = fit(ref, held, high, low, spared=ref.latest_user())
+                gone = [u for u in gone if u != ref.numbers[ref.latest_user()]]
         ref.drop_units(gone)
 
     return policy

@@ -330,12 +330,11 @@ class Keeper:
             return
         before = self.window.tokens
         made = self._made(folding.made)
-        first, order = self.window.index_of(units[0]), units[0].order
         self.window.remove(units, "fold")
         if revision.form.place == "front":
             self.window.put_in_front(made, newest=False)
         else:
-            self.window.take_place(made, order, first)
+            self.window.take_place(made, units[0].order)
         self._record(
             "fold",
             number,

@@ -22,7 +22,7 @@ class SuffixPolicy(Policy):
     ----------
     start_on_user : bool
         After the pinned messages the window starts on a user message. If none fits, the
-        latest user message stays too.
+        latest user message stays too, and the window is marked where that is too much.
     pin_user : bool
         The latest user message is never evicted.
     """
@@ -53,12 +53,12 @@ class SuffixPolicy(Policy):
         return self.high if low is None else low
 
     def revise(self, window: Window) -> Revision:
-        evict = self._oldest_over(window, spared=None)
+        evict = self._oldest_over(window)
         if self.start_on_user:
             evict = self._start_on_user(window, evict)
         return Revision(evict=tuple(evict), reason=self.why) if evict else KEEP
 
-    def _oldest_over(self, window: Window, spared: Unit | None) -> list[Unit]:
+    def _oldest_over(self, window: Window) -> list[Unit]:
         held = self.held(window)
         if held <= self.high:
             return []
@@ -66,9 +66,8 @@ class SuffixPolicy(Policy):
         for unit in window.forwards():
             if held <= self.target:
                 break
-            if unit is not spared:
-                evict.append(unit)
-                held -= self.weigh(unit)
+            evict.append(unit)
+            held -= self.weigh(unit)
         return evict
 
     def _start_on_user(self, window: Window, evict: list[Unit]) -> list[Unit]:
@@ -80,9 +79,7 @@ class SuffixPolicy(Policy):
             if unit.starts_turn or (unit.is_made and not before):
                 return evict + before
             before.append(unit)
-        if window.latest_user is None:
-            return evict
-        return self._oldest_over(window, spared=window.latest_user)
+        return [unit for unit in evict if unit is not window.latest_user]
 
     @property
     def why(self) -> str:

@@ -59,7 +59,7 @@ class Summarize(Policy):
     budget_tokens: Annotated[int, Bounds(1)] | None = None
     role: Literal["assistant", "user", "system"] = "assistant"
     place: Literal["first", "front"] = "first"
-    prefix: str = "Summary of the conversation so far:\n"
+    prefix: str = ""
     max_tokens: Annotated[int, Bounds(1)] | None = None
     instructions: str = ""
 

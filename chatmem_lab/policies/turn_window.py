@@ -59,7 +59,7 @@ class TurnWindow(SuffixPolicy):
     def held(self, window: Window) -> int:
         return window.turn_count
 
-    def _oldest_over(self, window: Window, spared: Unit | None) -> list[Unit]:
+    def _oldest_over(self, window: Window) -> list[Unit]:
         if window.turn_count <= self.max_turns:
             return []
-        return [u for u in window.units_before_turn(-self.target) if u is not spared]
+        return list(window.units_before_turn(-self.target))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -72,16 +73,11 @@ class OwnedWindow(Window):
         self._first_free = min(self._first_free, index)
         self._entered(unit.slots[0])
 
-    def take_place(self, slot: Slot, order: float, index: int) -> None:
-        """`slot` enters as a unit of its own where `order` was, at or after `index`."""
-        units = self._units
-        index = max(index, self._head)
-        while index > self._head and units[index - 1].order > order:
-            index -= 1
-        while index < len(units) and units[index].order < order:
-            index += 1
+    def take_place(self, slot: Slot, order: float) -> None:
+        """`slot` enters as a unit of its own where `order` was."""
         unit = Unit(msgspec.structs.replace(slot, order=order))
-        units.insert(index, unit)
+        index = bisect_left(self._units, order, lo=self._head, key=_order)
+        self._units.insert(index, unit)
         self._first_free = self._head
         self._entered(unit.slots[0])
 
@@ -219,3 +215,7 @@ class OwnedWindow(Window):
             self._turns -= 1
         if self.journal is not None:
             self.journal.left(slot, why)
+
+
+def _order(unit: Unit) -> float:
+    return unit.order

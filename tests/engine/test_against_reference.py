@@ -23,7 +23,7 @@ from chatmem_lab.summarizers import Summary
 from chatmem_lab.testing.length_counter import LengthCounter
 from chatmem_lab.testing.strategies import conversations
 
-PREFIX = "Summary of the conversation so far:\n"
+PREFIX = "S: "
 
 
 def join_starts(previous, messages):
@@ -89,7 +89,7 @@ def clearings(draw):
 def foldings(draw):
     trigger, keep = draw(st.integers(1, 14)), draw(st.integers(0, 8))
     return (
-        Summarize(JoinStarts(), trigger=Messages(trigger), keep=Messages(keep)),
+        Summarize(JoinStarts(), trigger=Messages(trigger), keep=Messages(keep), prefix=PREFIX),
         [naive.folding_policy(join_starts, trigger, keep, PREFIX)],
     )
 

@@ -21,7 +21,10 @@ from chatmem_lab.policies.registry import parse_policy, policies_by_name, preset
 from chatmem_lab.testing.policies import check_policy
 
 #: What a policy or preset without defaults for everything is tried with.
-RECIPES = {"token-window": "token-window:120", "langchain4j-token-window": "langchain4j-token-window:120"}
+RECIPES = {
+    "token-window": "token-window:120",
+    "langchain4j-token-window": "langchain4j-token-window:120",
+}
 
 
 def recipe(name):
