@@ -39,7 +39,7 @@ def place_marks(
     """Where messages are gone and where turns begin; what is gone takes the room first."""
     parts = []
     taken: list[tuple[float, float]] = []
-    for x, counts in clusters([(edges[i], count) for i, count in gone.items()], 44):
+    for x, counts in _apart([(edges[i], count) for i, count in gone.items()]):
         words = f"{sum(counts):,} gone"
         parts.append(line(x, TOP - 9, x, TOP + HEIGHT + 4, "ink2", dash="2 2"))
         left = min(x, WIDTH - text_width(words))
@@ -51,6 +51,18 @@ def place_marks(
     for left, words in free_places(named, taken):
         parts.append(text(left, TOP - 13, words, halo=True))
     return "".join(parts)
+
+
+def _apart(places: list[tuple[float, int]]) -> list[tuple[float, list[int]]]:
+    """Clusters whose words do not touch, at the right edge neither."""
+    wide = text_width(f"{sum(count for _, count in places):,} gone") + 6
+    found = clusters(places, wide)
+    while (
+        len(found) > 1 and found[-1][0] > WIDTH - wide and found[-1][0] - found[-2][0] < 2 * wide
+    ):
+        _, last = found.pop()
+        found[-1][1].extend(last)
+    return found
 
 
 def state_signs(slots: Sequence[Block], edges: list[float], y: float) -> tuple[str, float]:

@@ -115,7 +115,7 @@ def share_text(value: float | None) -> str:
         return "<1 %"
     if 0.99 < value < 1:
         return f"{math.floor(value * 1_000) / 10:.1f} %"
-    return f"{value * 100:.0f} %".replace("-", "−")
+    return f"{value * 100:,.0f} %".replace("-", "−")
 
 
 def plural(count: float, word: str, words: str = "") -> str:

@@ -103,7 +103,8 @@ def strip_svg(
         edges.append(edges[-1] + slot.tokens * WIDTH / limit)
 
     marks = _marks(slots, edges, gone)
-    drawn = [_mark(slots, edges, mark, uid, unit) for mark in marks]
+    line_at = budget * WIDTH / limit if budget else WIDTH
+    drawn = [_mark(slots, edges, mark, uid, unit, line_at) for mark in marks]
     before = defs(uid, {slot.kind for slot in slots}) + room_left(used, budget, limit)
     above = pinned_bars(slots, edges) + place_marks(edges, gone, starts)
     below, bottom = state_signs(slots, edges, TOP + HEIGHT)
@@ -159,7 +160,7 @@ def _binned(edges: list[float], breaks: Mapping[int, int], least: float) -> list
 
 
 def _mark(
-    slots: Sequence[Block], edges: list[float], mark: range, uid: str, unit: str
+    slots: Sequence[Block], edges: list[float], mark: range, uid: str, unit: str, line_at: float
 ) -> tuple[str, str, str]:
     """What stands before a hover text, the text of the message, and what stands after."""
     x, width = edges[mark[0]], edges[mark[-1] + 1] - edges[mark[0]]
@@ -169,7 +170,7 @@ def _mark(
     left, wide = x + min(0.5, width / 6), max(width - min(1.0, width / 3), 0.1)
     edged = width >= 4
     title = f"<title>{escape(_hover(slot, unit))}"
-    label = _label(slot, x, width)
+    label = _label(slot, x, width, line_at)
     if slot.state == "cleared" and width >= NARROW:
         head = (
             f'<rect x="{number(left + 0.25)}" y="{TOP + 0.5}" width="{number(wide - 0.5)}"'
@@ -216,14 +217,17 @@ def _torn(x: float, width: float) -> str:
     return " ".join(f"{number(px)},{number(py)}" for px, py in points)
 
 
-def _label(slot: Block, x: float, width: float) -> str:
+def _label(slot: Block, x: float, width: float, line_at: float) -> str:
+    """Kind and tokens inside the block, beside the budget's line if it runs through."""
     tokens = short(slot.tokens)
+    if x < line_at < x + text_width(slot.kind) + 12:
+        x, width = line_at, x + width - line_at
     if width < max(30, text_width(tokens) + 6):
         return ""
     role = role_of(slot.kind)
     if slot.state == "cleared":
         return text(x + 6, TOP + 24, tokens)
-    if role.pattern == "hatch":
+    if role.pattern != "solid":
         named = f"{slot.kind} {tokens}"
         words = named if text_width(named) + 16 <= width else tokens
         chip = (
