@@ -96,7 +96,7 @@ def test_a_message_larger_than_the_budget_is_stored_and_refused_when_a_request_i
     assert len(memory.messages) == 2
     with pytest.raises(
         BudgetError,
-        match=r"budget of 20 tokens .* 44 tokens .*system 10, newest unit 31, reply priming 3.* 44",
+        match=r"20 tokens .* 44 tokens .*system 10, newest unit 31, reply priming 3.* 44",
     ):
         memory.request()
     assert [e.kind for e in memory.events] == ["over_budget"]

@@ -98,8 +98,8 @@ def test_where_no_user_message_fits_the_latest_one_stays_too():
     messages = [user("q"), *(m for i in "abcd" for m in (calls(i), tool_output(i, "r")))]
     assert kept(messages, MessageWindow(4, start_on_user=True)) == [0, 5, 6, 7, 8]
     assert trace_of(messages, MessageWindow(4, start_on_user=True)).events[-1].messages == 2
-    over = [e for e in trace_of(messages, MessageWindow(4, start_on_user=True)).events]
-    assert [e.reason for e in over if e.kind == "over_budget"] == [
+    events = trace_of(messages, MessageWindow(4, start_on_user=True)).events
+    assert [e.reason for e in events if e.kind == "over_budget"] == [
         "a limit of 4 messages cannot hold 5 messages (newest unit of 2 messages)"
     ]
     assert kept(messages, MessageWindow(5, start_on_user=True)) == [0, 5, 6, 7, 8]
