@@ -50,16 +50,21 @@ request and input_tokens; input_tokens is missing, there are: request
 
 
 def one_conversation(frame: pd.DataFrame, what: str) -> str:
-    """The conversation that `frame` is about; an error if there are several."""
-    if "conversation" not in frame.columns or frame.empty:
-        return ""
-    ids = frame["conversation"].unique()
-    if len(ids) > 1:
-        raise ColumnError(
-            f"{what} draws one conversation; the table holds {len(ids)}: choose one, as in "
-            f'frame[frame["conversation"] == {str(ids[0])!r}]'
-        )
-    return str(ids[0])
+    """The conversation that `frame` is about.
+
+    Raises
+    ------
+    ColumnError
+        If it holds several conversations, or one under several policies.
+    """
+    for column in ("conversation", "policy"):
+        there = frame[column].unique() if column in frame.columns else []
+        if len(there) > 1:
+            raise ColumnError(
+                f"{what} draws one {column}; the table holds {len(there)}: choose one, as in "
+                f'frame[frame["{column}"] == {str(there[0])!r}]'
+            )
+    return "" if frame.empty or "conversation" not in frame else str(frame["conversation"].iloc[0])
 
 
 def _listed(names: list[str]) -> str:

@@ -211,7 +211,9 @@ def _draw_rows(ax: Axes, spans: pd.DataFrame, rows: _Rows, colours: Theme) -> li
                     "clamped": (0.0, rows.half),
                     "cleared": (thin, thin),
                 }[state]
-                add_rects(ax, chosen, y - up, y + down, kind, colours, strong=strong)
+                # A pale line as thin as that could not be seen.
+                shown_strong = strong or state == "cleared"
+                add_rects(ax, chosen, y - up, y + down, kind, colours, strong=shown_strong)
     handles: list[Artist] = []
     for words, strength in (("paid in full", 0.85), ("in the cached prefix", 0.45)):
         shown = mixed(colours.ink2, colours.bg, strength)

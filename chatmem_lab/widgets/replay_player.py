@@ -179,10 +179,11 @@ class ReplayPlayer(ipywidgets.VBox):
 
     @_shown
     def _draw(self) -> None:
+        changes = self.changes
         self._timeline.value = self._overview()
-        self._step.value = figure(self._picture(), styled=False)
+        self._step.value = figure(self._picture(changes), styled=False)
         if len(self.run.requests):
-            counts = self.changes["change"].value_counts(sort=False)
+            counts = changes["change"].value_counts(sort=False)
             told = ", ".join(f"{n} {change}" for change, n in counts.items()) or "nothing changed"
             tokens = plural(int(self.run.requests["input_tokens"].iloc[self.request]), "token")
             self._keys.says = f"Request {self.request}: {tokens}; {told}"
@@ -190,10 +191,10 @@ class ReplayPlayer(ipywidgets.VBox):
     def _overview(self) -> str:
         return figure(timeline_svg(self.run.requests, self.request, self._removals), styled=False)
 
-    def _picture(self) -> str:
+    def _picture(self, changes: pd.DataFrame) -> str:
         if not len(self.run.requests):
             return caption("No requests: no generated assistant message in it.")
-        return step_html(self.run, self.request, self.changes)
+        return step_html(self.run, self.request, changes)
 
     def _show_error(self) -> None:
         error = self.exception
@@ -209,7 +210,7 @@ class ReplayPlayer(ipywidgets.VBox):
         bundle = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         try:
-            picture = figure(f"<style>{STEP_RULES}</style>", self._picture())
+            picture = figure(f"<style>{STEP_RULES}</style>", self._picture(self.changes))
         except Exception as error:
             picture = figure(escape(f"{type(error).__name__}: {error}"))
         data |= {"text/plain": repr(self), "text/html": picture}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -169,4 +170,4 @@ def make_run():
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
-    matplotlib.pyplot.close("all")
+    plt.close("all")

@@ -43,3 +43,9 @@ def test_several_conversations_are_refused():
         one_conversation(frame, "plot_tokens")
     assert one_conversation(frame.iloc[:1], "plot_tokens") == "a"
     assert one_conversation(frame.iloc[:0], "plot_tokens") == ""
+
+
+def test_several_policies_are_refused():
+    frame = pd.DataFrame({"conversation": ["a", "a"], "policy": ["p", "q"]})
+    with pytest.raises(ColumnError, match=r"one policy; the table holds 2: .*== 'p'"):
+        one_conversation(frame, "plot_tokens")
