@@ -58,7 +58,7 @@ def one_conversation(frame: pd.DataFrame, what: str) -> str:
         If it holds several conversations, or one under several policies.
     """
     for column in ("conversation", "policy"):
-        there = frame[column].unique() if column in frame.columns else []
+        there: list[object] = frame[column].unique().tolist() if column in frame.columns else []
         if len(there) > 1:
             raise ColumnError(
                 f"{what} draws one {column}; the table holds {len(there)}: choose one, as in "

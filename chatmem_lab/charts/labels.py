@@ -83,7 +83,11 @@ def elide(text: Text, width: float) -> None:
 
 def title(ax: Axes, what: str, recipe: str, colours: Theme, *, pad: float = 22) -> None:
     """One line: what is shown, then the recipe, cut where the axes end."""
-    head = ax.set_title(drawable(what), loc="left", pad=pad)
+    # The text is as old as the axes, so it has its maker's settings.
+    head = ax.set_title(
+        drawable(what), loc="left", pad=pad, fontfamily=list(families()), fontsize=10.5,
+        fontweight="bold", color=colours.ink, parse_math=False,
+    )  # fmt: skip
     width = size_px(ax)[0]
     elide(head, width)
     if recipe:
@@ -97,11 +101,12 @@ def title(ax: Axes, what: str, recipe: str, colours: Theme, *, pad: float = 22) 
         elide(beside, max(room, 0))
 
 
-def axis_words(ax: Axes, x: str, y: str) -> None:
+def axis_words(ax: Axes, x: str, y: str, colours: Theme) -> None:
     """Axis titles as words: x in front of its numbers, y above its own."""
-    ax.set_xlabel(x, ha="right", va="top")
+    looks = {"fontfamily": list(families()), "fontsize": 9, "color": colours.ink2}
+    ax.set_xlabel(x, ha="right", va="top", **looks)
     ax.xaxis.set_label_coords(0, 0, transform=ax.transAxes + _moved(ax, -5, -7.5))
-    ax.set_ylabel(y, rotation=0, ha="right", va="bottom")
+    ax.set_ylabel(y, rotation=0, ha="right", va="bottom", **looks)
     ax.yaxis.set_label_coords(0, 1, transform=ax.transAxes + _moved(ax, -5, 5))
 
 

@@ -83,10 +83,12 @@ def plot_summary_quality(
             note(ax, "no summaries: none of these policies folds", colours)
         else:
             _draw(ax, drawn, colours)
-        axis_words(ax, "", "")
-        ax.set_xlabel("summarizer tokens per conversation, in and out", ha="right")
+        axis_words(
+            ax, "summarizer tokens per conversation, in and out", "salient items kept", colours
+        )
+        ax.xaxis.label.set_horizontalalignment("right")
         ax.xaxis.set_label_coords(1, -0.14)
-        ax.set_ylabel("salient items kept", rotation=0, ha="left", va="bottom")
+        ax.yaxis.label.set_horizontalalignment("left")
         ax.yaxis.set_label_coords(0, 1.02)
         title(ax, "What summaries keep, and what they cost", _sample(frame, drawn), colours)
     return ax

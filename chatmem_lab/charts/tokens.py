@@ -113,7 +113,7 @@ def plot_tokens(run: object, ax: Axes | None = None, *, dark: bool = False) -> A
             handles = _draw(ax, _binned(frame), len(frame), colours)
             handles += _mark_events(ax, getattr(run, "events", None), colours)
             key(ax, handles, colours)
-        axis_words(ax, "request", "tokens")
+        axis_words(ax, "request", "tokens", colours)
         title(ax, "Tokens per request, by role", recipe, colours)
     return ax
 

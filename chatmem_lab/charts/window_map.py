@@ -120,7 +120,7 @@ def plot_window_map(run: object, ax: Axes | None = None, *, dark: bool = False) 
             request_axis(ax, 0, int(spans["last_request"].max()))
             handles = _draw(ax, originals, made, messages, lanes, colours)
             key(ax, handles, colours)
-        axis_words(ax, "request", "message")
+        axis_words(ax, "request", "message", colours)
         title(ax, "Window map: messages by request", " · ".join(filter(None, recipe)), colours)
     return ax
 

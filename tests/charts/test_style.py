@@ -50,6 +50,10 @@ def test_axes_of_a_user_get_the_style_whatever_they_had(make_run):
         assert not ax.spines["top"].get_visible()
         assert {label.get_color() for label in ax.get_xticklabels()} == {style.theme().ink2}
         assert {label.get_fontsize() for label in ax.get_xticklabels()} == {9}
+        assert ax.xaxis.label.get_fontsize() == ax.yaxis.label.get_fontsize() == 9
+        title = ax.title if ax.title.get_text() else ax._left_title
+        assert (title.get_fontsize(), title.get_color()) == (10.5, style.theme().ink)
+        assert not title.get_parse_math()
 
 
 def test_mixed():
