@@ -15,6 +15,8 @@ import pandas as pd
 
 from chatmem_lab.engine import Layout, Trace, trace_policy
 from chatmem_lab.errors import PolicyError
+from chatmem_lab.html.replay import replay_html
+from chatmem_lab.html.study import study_html
 from chatmem_lab.messages import Conversation
 from chatmem_lab.metrics.events import events_table
 from chatmem_lab.metrics.map import map_table
@@ -23,7 +25,7 @@ from chatmem_lab.metrics.scores import scores_table, validity_table
 from chatmem_lab.metrics.summaries import summaries_table
 from chatmem_lab.metrics.summary import summary_table
 from chatmem_lab.policies import Policy, Preset, split_preset
-from chatmem_lab.tokens import Count, TokenCounter, default_counter
+from chatmem_lab.tokens import COUNT_KINDS, Count, TokenCounter, default_counter, weakest
 from chatmem_lab.tokens import counter as counter_for
 from chatmem_lab.window import Window
 
@@ -149,6 +151,20 @@ class Replay:
     def final(self) -> Window:
         """The window after the last message; it counts in no total."""
         return self.trace.window(-1)
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, list[object]] = {
+            str(name): self.requests[name].tolist() for name in self.requests
+        }
+        events = self.events.groupby("kind")["request"].apply(list)
+        return replay_html(
+            self.conversation.id,
+            columns,
+            policy=repr(self.policy),
+            model=self.model,
+            count_kind=weakest(self.requests["count_kind"]),
+            events=events.to_dict(),
+        )
 
     def __repr__(self) -> str:
         return (
@@ -310,6 +326,16 @@ class Study:
             "seed": self.seed,
             "data_sha256": digest.hexdigest(),
         }
+
+    @property
+    def count_kind(self) -> str:
+        """How sure the counts are: the weakest of all requests."""
+        codes = [int(t.count_kind.max(initial=0)) for many in self.traces.values() for t in many]
+        return COUNT_KINDS[max(codes, default=0)]
+
+    def _repr_html_(self) -> str:
+        rows = self.summary.reset_index().to_dict("records")
+        return study_html(rows, model=self.model, count_kind=self.count_kind)
 
     def __repr__(self) -> str:
         return f"<Study of {len(self.conversations)} conversations, {len(self.policies)} policies>"

@@ -12,6 +12,25 @@ from chatmem_lab.metrics.summaries import summaries_of
 
 __all__ = ["scores_table", "validity_table"]
 
+COLUMNS = (
+    "conversation",
+    "policy",
+    "requests",
+    "input_tokens",
+    "output_tokens",
+    "peak_tokens",
+    "prefix_tokens",
+    "prefix_share",
+    "evicted_messages",
+    "over_budget",
+    "summaries",
+    "summarizer_tokens",
+    "items",
+    "items_kept",
+    "retention",
+    "faults",
+)
+
 
 def scores_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
     """A row per conversation and policy.
@@ -31,11 +50,8 @@ def scores_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
         ``faults`` the number in all requests.
     """
     rows = [_score(label, trace) for label, many in traces.items() for trace in many]
-    table = pd.DataFrame(rows)
-    for column in ("prefix_share", "retention"):
-        if column in table:
-            table[column] = table[column].astype("Float64")
-    return table
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    return table.astype({"prefix_share": "Float64", "retention": "Float64"})
 
 
 def _score(label: str, trace: Trace) -> dict[str, object]:
