@@ -63,9 +63,10 @@ def summary_table(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
             low, high = np.percentile(known, [2.5, 97.5]) if len(known) else (np.nan, np.nan)
             row[f"{name}_low"], row[f"{name}_high"] = float(low), float(high)
         rows.append(row)
-    table = pd.DataFrame(rows).set_index("policy")
-    floats = [c for c in table if table[c].dtype == np.float64]
-    return table.astype(dict.fromkeys(floats, "Float64")).mask(table.isna())
+    figures = [name + end for name in _FIGURES for end in ("", "_low", "_high")]
+    columns = ["policy", "conversations", "requests", *figures]
+    table = pd.DataFrame(rows, columns=columns).set_index("policy")
+    return table.astype(dict.fromkeys(figures, "Float64")).mask(table.isna())
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:
