@@ -75,7 +75,7 @@ def replay_html(
     """
     series = read_series(columns)
     steps = binned(series, MOST_STEPS)
-    marked = _marked(events or {})
+    marked = _marked(events or {}, series.requests)
     uid = f"r{crc32(repr((id, policy, steps, marked)).encode('utf-8', 'replace')):08x}"
     bars = series.requests <= MOST_BARS
     title = f"Replay of {cut(id, 120)}"
@@ -108,13 +108,14 @@ def replay_html(
     )
 
 
-def _marked(events: Mapping[str, Iterable[object]]) -> dict[str, list[float]]:
+def _marked(events: Mapping[str, Iterable[object]], requests: int) -> dict[str, list[float]]:
+    """The requests of each event that a request shows; others happened after the last one."""
     read = {kind: [known(request) for request in events.get(kind, ())] for kind in SIGNS}
-    return {
-        kind: sorted(request for request in requests if request is not None)
-        for kind, requests in read.items()
-        if requests
+    shown = {
+        kind: sorted(at for at in found if at is not None and 0 <= at < requests)
+        for kind, found in read.items()
     }
+    return {kind: found for kind, found in shown.items() if found}
 
 
 def _gone(series: Series, marked: Mapping[str, list[float]]) -> str:

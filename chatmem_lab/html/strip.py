@@ -113,7 +113,10 @@ def strip_svg(
     if not slots:
         after += text(6, TOP + 24, "no messages")
     body = before + _with_texts(drawn, MOST_BYTES - len(before) - len(after)) + after
-    return picture(uid, bottom, title, _described(slots, gone, used, budget, unit), body)
+    # No room above for what is not there.
+    top = 0 if budget else 16 if gone or starts else 34
+    said = _described(slots, gone, used, budget, unit)
+    return picture(uid, bottom, title, said, body, top=top)
 
 
 def strip_uid(blocks: Iterable[Mapping[str, Any] | Block], *more: object) -> str:

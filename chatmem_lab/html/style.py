@@ -121,8 +121,8 @@ font-variant-numeric:tabular-nums;margin:0;padding:4px 0;text-align:left}
 .cml .h{display:flex;gap:0 8px;align-items:baseline;flex-wrap:wrap;margin:0 0 2px}
 .cml .h b{font-size:14px;font-weight:600}
 .cml .h>*{overflow-wrap:anywhere;min-width:0}
-.cml.cml.cml code,.cml.cml.cml .mono{font-family:MONO;font-size:12px;color:inherit;background:none;padding:0;\
-white-space:pre-wrap;overflow-wrap:anywhere}
+.cml.cml.cml code,.cml.cml.cml .mono{font-family:MONO;font-size:12px;color:inherit;\
+background:none;padding:0;white-space:pre-wrap;overflow-wrap:anywhere}
 .cml .q{color:var(--ink2)}
 .cml .figs{display:flex;flex-wrap:wrap;gap:4px 24px;margin:4px 0 8px}
 .cml .figs span{white-space:nowrap;color:var(--ink2)}

@@ -137,12 +137,17 @@ def swatch(kind: str, uid: str) -> str:
     )
 
 
-def picture(uid: str, height: float, title: str, describe: str, body: str) -> str:
-    """A whole picture as wide as a figure, with its alternative in words."""
-    tall = number(height)
+def picture(
+    uid: str, height: float, title: str, describe: str, body: str, *, top: float = 0
+) -> str:
+    """A whole picture as wide as a figure, with its alternative in words.
+
+    It shows what lies between `top` and `height`.
+    """
+    tall = number(height - top)
     return (
         f'<div class="pic"><svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}"'
-        f' height="{tall}" viewBox="0 0 {WIDTH} {tall}" role="img"'
+        f' height="{tall}" viewBox="0 {number(top)} {WIDTH} {tall}" role="img"'
         f' aria-labelledby="{uid}-t {uid}-d">'
         f'<title id="{uid}-t">{escape(title)}</title>'
         f'<desc id="{uid}-d">{escape(describe)}</desc>{body}</svg></div>'
