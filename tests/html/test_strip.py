@@ -270,3 +270,15 @@ def test_colours_are_attributes_too(pictures):
         for e in pictures(strip_svg([{"kind": "assistant", "tokens": 9}]))[0].iter("rect")
     ]
     assert fills == ["#efb043"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_hover_texts_share_the_room_that_is_left(pictures, text):
+    blocks = [
+        {"kind": "user", "tokens": 10, "position": i * 2, "text": text, "state": "clamped"}
+        for i in range(285)
+    ]
+    html = strip_svg(blocks, budget=2_851)
+    assert len(html.encode()) <= 60_000
+    titles = [title.text for title in pictures(html)[0].iter("title")]
+    assert sum(title.startswith("#") for title in titles) == 285
