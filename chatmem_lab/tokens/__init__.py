@@ -1,5 +1,23 @@
 """Counting tokens: counters, the model table, budgets."""
 
+from chatmem_lab.tokens.budgets import budget
 from chatmem_lab.tokens.counting import COUNT_KINDS, Count, TokenCounter, weakest
+from chatmem_lab.tokens.encodings import EncodingError
+from chatmem_lab.tokens.models import Model, find_model, models, register_model
+from chatmem_lab.tokens.openai_counter import OpenAICounter, counter, default_counter
 
-__all__ = ["COUNT_KINDS", "Count", "TokenCounter", "weakest"]
+__all__ = [
+    "COUNT_KINDS",
+    "Count",
+    "EncodingError",
+    "Model",
+    "OpenAICounter",
+    "TokenCounter",
+    "budget",
+    "counter",
+    "default_counter",
+    "find_model",
+    "models",
+    "register_model",
+    "weakest",
+]
