@@ -23,7 +23,7 @@ from chatmem_lab.messages import (
 from chatmem_lab.policies import KeepAll, Policy, Preset
 from chatmem_lab.tokens import TokenCounter, default_counter
 from chatmem_lab.tokens import counter as counter_for
-from chatmem_lab.window import Window
+from chatmem_lab.window import OwnedWindow, Window
 
 __all__ = ["ChatMemory"]
 
@@ -141,14 +141,21 @@ class ChatMemory:
 
     @property
     def window(self) -> Window:
-        """What the model sees now; draws itself in a notebook."""
+        """What the model sees now, as it stays; draws itself in a notebook."""
+        window = self._current().copy()
+        window.absent_messages = len(self._history) - sum(
+            slot.position is not None for slot in window.slots
+        )
+        return window
+
+    def _current(self) -> OwnedWindow:
         self._keeper.before_request()
         return self._keeper.window
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The messages that the model sees now."""
-        return self.window.messages
+        return self._current().messages
 
     @property
     def history(self) -> tuple[Message, ...]:
@@ -158,7 +165,7 @@ class ChatMemory:
     @property
     def tokens(self) -> int:
         """What a request would hold now, in tokens: messages, tool schemas, overhead."""
-        return self.window.tokens
+        return self._current().tokens
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -174,7 +181,7 @@ class ChatMemory:
             If the messages that must stay exceed the policy's budget, with the parts of
             the sum. The history is not affected.
         """
-        window = self.window
+        window = self._current()
         if window.budget is not None and window.tokens > window.budget:
             raise BudgetError(self._keeper.policy.excess(window) or "over budget")
         return window.messages

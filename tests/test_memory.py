@@ -142,6 +142,19 @@ def test_nothing_outside_changes_what_is_inside():
     assert memory.history[0].metadata == {"tags": ["a"]}
 
 
+def test_a_window_that_was_read_stays_as_it_was():
+    memory = memory_of(MessageWindow(2))
+    memory.add_user("a")
+    before = memory.window
+    memory.add_assistant("b")
+    memory.add_user("c")
+    assert [m.text for m in before.messages] == ["a"]
+    assert [m.text for m in memory.window.messages] == ["b", "c"]
+    assert (memory.window.absent_messages, before.absent_messages) == (1, 0)
+    assert memory.window.tokens == memory.tokens
+    assert memory.window.pinned_tokens == 2
+
+
 def test_tokens_and_repr():
     memory = memory_of(MessageWindow(2), tools=[{"name": "f"}])
     memory.add_user("four")

@@ -100,6 +100,8 @@ class Policy:
 
 def recipe(value: Any) -> str:
     """The call that builds `value` again: first field positional, defaults left out."""
+    if not is_dataclass(value):
+        return f"{type(value).__name__}()"
     parts: list[str] = []
     for field in sorted(fields(value), key=lambda field: bool(field.kw_only)):
         given = getattr(value, field.name)

@@ -24,7 +24,11 @@ from chatmem_lab.summarizers import Summarizer, Truncate
 
 __all__ = ["Parameter", "parameters_of", "parse_policy", "policies_by_name", "presets_by_name"]
 
-_AMOUNTS = {"messages": Messages, "tokens": Tokens, "turns": Turns}
+_AMOUNTS: dict[str, type[Messages | Tokens | Turns]] = {
+    "messages": Messages,
+    "tokens": Tokens,
+    "turns": Turns,
+}
 _TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 
@@ -86,13 +90,14 @@ def parameters_of(build: Callable[..., Policy | Preset]) -> list[Parameter]:
     """
     if inspect.isclass(build):
         declared = bounds_of(build)
+        by_position = sorted(fields(build), key=lambda field: bool(field.kw_only))  # type: ignore[arg-type]
         return [
             Parameter(
                 field.name,
                 *declared[field.name],
                 None if field.default is MISSING else field.default,
             )
-            for field in sorted(fields(build), key=lambda field: bool(field.kw_only))
+            for field in by_position
         ]
     hints = typing.get_type_hints(build)
     return [

@@ -42,9 +42,7 @@ def message_lists(draw: st.DrawFn, *, max_size: int = 40, tidy: bool = False) ->
     if not tidy:
         kinds += ["orphan", "few_shot", "reasoned"]
     least = draw(st.sampled_from([0, 1, max_size // 4, max_size // 2 - 2]))
-    steps = draw(
-        st.lists(st.sampled_from(kinds), min_size=max(least, 0), max_size=max_size // 2)
-    )
+    steps = draw(st.lists(st.sampled_from(kinds), min_size=max(least, 0), max_size=max_size // 2))
     for step in steps:
         text = draw(_TEXTS)
         if tidy and not text.strip():
@@ -93,12 +91,8 @@ def _call_group(draw: st.DrawFn, *, tidy: bool) -> list[Message]:
 
 
 @st.composite
-def conversations(
-    draw: st.DrawFn, *, max_size: int = 40, tidy: bool = False
-) -> Conversation:
+def conversations(draw: st.DrawFn, *, max_size: int = 40, tidy: bool = False) -> Conversation:
     """Conversations of `message_lists`, some with tool schemas."""
     tools = ({"type": "function", "function": {"name": "look"}},) if draw(st.booleans()) else ()
     messages = draw(message_lists(max_size=max_size, tidy=tidy))
     return Conversation("generated", tuple(messages), tools=tools)
-
-

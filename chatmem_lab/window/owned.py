@@ -169,6 +169,31 @@ class OwnedWindow(Window):
         held = [u for u in self._units[self._head :] if u.positions and u.positions[0] <= newest]
         self._newest = max(held, key=lambda unit: unit.positions[0], default=None)
 
+    def copy(self) -> Window:
+        """The window as it is now, for others to keep."""
+        copied = Window(
+            self._count,
+            overhead_tokens=self.overhead_tokens,
+            tool_schema_tokens=self.tool_schema_tokens,
+            tool_schema_kind=self.tool_schema_kind,
+            pin_user=self.pin_user,
+            budget=self.budget,
+            policy=self.policy,
+        )
+        for unit in self.units:
+            again = Unit(unit.slots[0])
+            again.slots, again.tokens = list(unit.slots), unit.tokens
+            copied._units.append(again)
+            if unit is self._newest:
+                copied._newest = again
+            if unit is self._latest_user:
+                copied._latest_user = again
+        for name in ("_messages", "_made", "_turns", "message_tokens", "absent_messages"):
+            setattr(copied, name, getattr(self, name))
+        copied._instruction_messages = self._instruction_messages
+        copied._instruction_tokens = self._instruction_tokens
+        return copied
+
     # --- bookkeeping
 
     def _find(self, slot: Slot) -> tuple[Unit, int]:

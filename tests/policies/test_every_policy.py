@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 from itertools import product
 
 import pytest
 
+from chatmem_lab.errors import PolicyError
 from chatmem_lab.messages import (
     Conversation,
     ToolCall,
@@ -18,7 +20,8 @@ from chatmem_lab.messages import (
 )
 from chatmem_lab.policies import Policy, split_preset
 from chatmem_lab.policies.registry import parse_policy, policies_by_name, presets_by_name
-from chatmem_lab.testing.policies import check_policy
+from chatmem_lab.testing.policies import check_policy, check_replay
+from chatmem_lab.window import Revision
 
 #: What a policy or preset without defaults for everything is tried with.
 RECIPES = {
@@ -113,12 +116,60 @@ def test_seeded_pairs_on_generated_conversations(first, second):
     check_policy(parse_policy(f"{recipe(first)}|{recipe(second)}"), examples=50)
 
 
+@dataclass(frozen=True)
+class DropsAll(Policy):
+    def revise(self, window):
+        return Revision(evict=tuple(window.units))
+
+
+@dataclass(frozen=True)
+class Moody(Policy):
+    def revise(self, window):
+        MOODS.append(None)
+        return Revision(evict=tuple(window.forwards())) if len(MOODS) % 3 else Revision()
+
+
+@dataclass(frozen=True)
+class Unmarked(Policy):
+    """Claims a budget and does nothing for it."""
+
+    @property
+    def budget(self):
+        return 5
+
+    def revise(self, window):
+        return Revision()
+
+
+@dataclass(frozen=True)
+class Grows(Policy):
+    def revise(self, window):
+        longer = window.newest.slots[0].message.with_text("x" * 999)
+        return Revision(replace={window.newest.slots[0]: longer})
+
+
+MOODS = []
+
+
 def test_a_policy_that_breaks_its_contract_is_caught():
-    class DropsAll(Policy):
+    with pytest.raises(PolicyError, match="which is pinned"):
+        check_policy(DropsAll(), conversations=FIXED)
+    with pytest.raises(AssertionError, match="not the same twice"):
+        check_policy(Moody(), conversations=FIXED)
+    with pytest.raises(AssertionError, match="over a budget of 5, not marked"):
+        check_policy(Unmarked(), conversations=FIXED)
+
+
+def test_a_replacement_that_is_not_smaller_is_skipped():
+    for conversation in FIXED[:3]:
+        assert check_replay(conversation, Grows()).events == []
+
+
+def test_a_policy_that_is_no_dataclass_still_has_a_name():
+    class Plain(Policy):
         def revise(self, window):
-            from chatmem_lab.window import Revision
+            return Revision()
 
-            return Revision(evict=tuple(window.units))
-
-    with pytest.raises((AssertionError, ValueError, AttributeError)):
-        check_policy(DropsAll(), examples=5)
+    assert repr(Plain()) == "Plain()"
+    with pytest.raises(NotImplementedError, match="needs a method revise"):
+        Policy().revise(None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from replaying import calls, chat, kept, trace_of
 
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.messages import assistant, system, tool_output, user
 from chatmem_lab.policies import policy_from
+from replaying import calls, chat, kept, trace_of
 
 PAIR = [user("q"), calls("c1"), tool_output("c1", "r")]
 

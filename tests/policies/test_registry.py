@@ -28,7 +28,10 @@ from chatmem_lab.summarizers import Truncate
         (" token_window : 4000 , low = 3000 ", TokenWindow(4_000, low=3_000)),
         ("token-window:4000,low=none", TokenWindow(4_000)),
         ("message-window:20,start-on-user=yes", MessageWindow(20, start_on_user=True)),
-        ("clear-tool-results:3,exclude=think+plan", ClearToolResults(3, exclude=("think", "plan"))),
+        (
+            "clear-tool-results:3,exclude=think+plan",
+            ClearToolResults(3, exclude=("think", "plan")),
+        ),
         (
             "clear-tool-results:3|token-window:8000",
             ClearToolResults(3) | TokenWindow(8_000),
