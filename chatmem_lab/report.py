@@ -196,7 +196,7 @@ def _closely(study: Study) -> Iterable[str]:
     run = study.run(id, label)
     gone = int(worst["evicted_messages"])
     why = (
-        f"from nowhere else were more messages evicted or folded, {gone:,}"
+        f"of all, most messages were evicted or folded here, {gone:,}"
         if gone
         else "the longest conversation; no policy evicted or folded a message"
     )

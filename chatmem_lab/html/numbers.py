@@ -8,6 +8,7 @@ from numbers import Real
 __all__ = [
     "NA",
     "axis_text",
+    "count_words",
     "counted",
     "decimal",
     "exact",
@@ -88,6 +89,19 @@ def counted(text: str, kind: str) -> str:
     ('≈ 1,760', '1,760', 'unknown')
     """
     return f"{_PREFIXES[kind]}{text}" if kind in _PREFIXES else "unknown"
+
+
+def count_words(kind: str) -> str:
+    """How sure counts are, as a sentence; nothing if they are exact.
+
+    >>> count_words("lower_bound"), count_words("exact")
+    ('Counts are lower bounds.', '')
+    """
+    if kind == "exact":
+        return ""
+    if kind not in _PREFIXES:
+        return "A part of the counts is unknown."
+    return f"Counts are {kind.replace('_', ' ')}s."
 
 
 def decimal(value: float | None, places: int = 1) -> str:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
 
-from chatmem_lab.html.numbers import counted, exact, known, noun, plural, share_text, short
+from chatmem_lab.html.numbers import (
+    count_words,
+    counted,
+    exact,
+    known,
+    noun,
+    plural,
+    share_text,
+    short,
+)
 from chatmem_lab.html.panels import (
     axis_panel,
     evicted_panel,
@@ -103,7 +112,7 @@ def replay_html(
         picture(uid, y, said, _described(series, marked), "".join(parts)),
         _legend(series, marked, uid),
         _table(series, gone),
-        caption(OPEN_LOOP, _cuts(series, steps, count_kind)),
+        caption(OPEN_LOOP, count_words(count_kind), _cuts(steps)),
         styled=styled,
     )
 
@@ -201,11 +210,11 @@ def _table(series: Series, gone: str) -> str:
     return folded(words, table, is_open=False)
 
 
-def _cuts(series: Series, steps: Series, count_kind: str) -> str:
-    said = "" if count_kind == "exact" else f"Counts: {count_kind.replace('_', ' ')}. "
-    if steps.size > 1:
-        said += (
-            f"Each step stands for {steps.size:,} requests: the largest of them, the sum of what "
-            "was evicted, the mean share of the prefix by tokens."
-        )
-    return said.strip()
+def _cuts(steps: Series) -> str:
+    """What a step stands for, where it is several requests."""
+    if steps.size == 1:
+        return ""
+    return (
+        f"Each step stands for {steps.size:,} requests: the largest of them, the sum of what "
+        "was evicted, the mean share of the prefix by tokens."
+    )

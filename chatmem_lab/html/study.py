@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chatmem_lab.html.numbers import NA, decimal, exact, known, noun, plural, share_text, short
+from chatmem_lab.html.numbers import (
+    NA,
+    count_words,
+    decimal,
+    exact,
+    known,
+    noun,
+    plural,
+    share_text,
+    short,
+)
 from chatmem_lab.html.replay import OPEN_LOOP
 from chatmem_lab.html.style import caption, figure, figures_line, heading, recipe
 from chatmem_lab.html.svg import line, number, rect
@@ -127,7 +137,7 @@ def study_html(
             else "One conversation: there is no interval.",
             _notes(figures),
             OPEN_LOOP,
-            "" if count_kind == "exact" else f"Counts: {count_kind.replace('_', ' ')}.",
+            count_words(count_kind),
             f"Left out: {plural(over, 'policy', 'policies')}, see .summary." if over else "",
         ),
         styled=styled,
