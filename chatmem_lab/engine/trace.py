@@ -148,6 +148,9 @@ class Trace:
         )
         window.settle(newest=position - 1)
         window.request = at if at < n else None
+        window.turn_numbers = {
+            turn.start: number for number, turn in enumerate(self.conversation.turns, 1)
+        }
         originals = sum(slot.position is not None for slot in shown)
         window.absent_messages = position - originals
         if at < n:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from chatmem_lab.messages import Message
 from chatmem_lab.tokens import Count
@@ -38,6 +38,8 @@ class Window:
         Messages of the history that it does not hold.
     prefix_tokens : int or None
         What it shares with the request before.
+    turn_numbers : mapping of int to int
+        The number of the turn, from 1, that begins at a position; where that is known.
     """
 
     __slots__ = (
@@ -62,6 +64,7 @@ class Window:
         "request",
         "tool_schema_kind",
         "tool_schema_tokens",
+        "turn_numbers",
         "version",
     )
 
@@ -97,6 +100,7 @@ class Window:
         self.request: int | None = None
         self.absent_messages = 0
         self.prefix_tokens: int | None = None
+        self.turn_numbers: Mapping[int | None, int] = {}
         self.version = 0
 
     # --- counts, all O(1)
@@ -260,6 +264,7 @@ class Window:
                         "pinned": pinned,
                         "position": slot.position,
                         "covers": _covers(slot),
+                        "turn": self.turn_numbers.get(slot.position),
                         "text": f"{text}\n{calls}" if text and calls else text or calls,
                     }
                 )
