@@ -12,7 +12,7 @@ __all__ = ["NOISE"]
 _NOISE = re.compile(
     r"""
     # the key of an object: it names a fact and is none; "HAT163", with more digits, is one
-    (?<=[{,]) \s{0,64} (["'])[A-Za-z][A-Za-z _-]{0,64}[0-9]{0,2}\1 \s{0,8} :
+    (?<=[{,]) [ \t]{0,64} \n? [ \t]{0,64} (["'])[A-Za-z][A-Za-z _-]{0,64}[0-9]{0,2}\1 \s{0,8} :
     # the marker of a numbered list
     | (?m:^) [ \t]{0,16} [0-9]{1,3}[.)] (?=[ \t])
     # a character of HTML

@@ -51,7 +51,7 @@ _BEFORE = re.compile(
     rf"(?:[{_CURRENCY_SIGN}]|(?<![{WORD}])(?:{_CURRENCY_CODE})) ?$|(?P<glued>[{WORD}])$"
 )
 _IS_WORD = re.compile(f"[{WORD}]")
-_SIGN_BEFORE = frozenset(" \t\n\r([{=:,\"'")
+_SIGN_BEFORE = frozenset(["", *" \t\n\r([{=:,\"'"])
 _GROUPED = re.compile(
     r"""
     (?P<first>[0-9]{1,3}) (?: (?P<by>[,.'’_٬\u00a0\u202f])[0-9]{3} (?: (?P=by)[0-9]{3} )*+ )
