@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -21,6 +23,8 @@ __all__ = ["plot_summary_quality"]
 Floats = NDArray[np.float64]
 
 COLUMNS = ("retention", "summarizer_tokens")
+#: The most signs in a line of a label.
+LINE = 36
 #: Where a label may stand beside its point, in points, nearest first: x, y, alignment.
 _PLACES = [
     (8, 0, "left", "center"),
@@ -162,7 +166,7 @@ def _name(
     inside = ax.get_window_extent()
     for name, *point in zip(names, x, y):
         label = ax.annotate(
-            drawable(cut(str(name), 44)), point, (0, 0), textcoords="offset points",
+            _lines(drawable(name)), point, (0, 0), textcoords="offset points",
             annotation_clip=False, color=colours.ink,
         )  # fmt: skip
         costs = []
@@ -183,6 +187,19 @@ def _name(
                 "", point, _PLACES[best][:2], textcoords="offset points", annotation_clip=False,
                 arrowprops={"arrowstyle": "-", "shrinkA": 0, "shrinkB": 4, **reach},
             )  # fmt: skip
+
+
+def _lines(name: str) -> str:
+    """A recipe in at most three lines, broken behind its commas.
+
+    Recipes often begin alike: cut at the end they could not be told apart.
+    """
+    lines = [""]
+    for piece in re.split(r"(?<=, )|(?<=\| )", name):
+        if lines[-1] and len(lines[-1]) + len(piece) > LINE and len(lines) < 3:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(cut(line.rstrip(), LINE + 4) for line in lines)
 
 
 def _boxes(

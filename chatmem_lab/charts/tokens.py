@@ -288,5 +288,8 @@ def _mark_events(ax: Axes, events: object, colours: Theme) -> list[Artist]:
             hollow = kind != "fold"
             at = chosen["request"].unique()
             marks(ax, at, marker, colour, lift=lift, label=words, hollow=hollow)
+            if "units" in chosen:
+                several = sum(len(unit) for units in chosen["units"] for unit in units)
+                words = f"{several:,} {words}"
             handles.append(sign(marker, colour, words, hollow=hollow))
     return handles

@@ -169,8 +169,9 @@ def _draw(
         handles += [
             Patch(facecolor=mixed(colours.ink, colours.bg, strength), label=words)
             for strength, words in (
-                (0.85, f"paid in full: {size} messages a row, pale where fewer are there"),
+                (0.85, "paid in full"),
                 (0.45, "in the cached prefix"),
+                (0.15, f"paler: not all of a row's {size:,} messages"),
             )
         ]
     if len(made):

@@ -108,6 +108,17 @@ def test_names_do_not_cover_each_other():
         assert not any(box.overlaps(other) for other in boxes[index + 1 :])
 
 
+def test_long_names_that_begin_alike_can_be_told_apart():
+    names = [
+        f"Summarize(FirstTokens(200), trigger=Messages({n}), keep=Messages(8))" for n in (24, 12)
+    ]
+    table = pd.DataFrame({"retention": [0.1, 0.2], "summarizer_tokens": [10, 20]}, index=[*names])
+    drawn = [text.get_text() for text in plot_summary_quality(table).texts]
+    for name in names:
+        assert any(" ".join(text.split("\n")) == name for text in drawn)
+        assert name not in drawn
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_any_name_can_be_drawn(scores, dark):
     scores["policy"] = scores["policy"].replace(

@@ -129,7 +129,9 @@ def test_events_are_marked_above(make_run):
     marks = {c.get_label(): np.asarray(c.get_offsets())[:, 0] for c in ax.collections}
     folded = run.events.loc[run.events["kind"] == "fold", "request"].unique()
     assert marks["folded"].tolist() == folded.tolist()
-    assert {"cleared", "folded"} <= set(names_of(ax))
+    several = sum(len(units) for units in run.events.loc[run.events["kind"] == "fold", "units"])
+    cleared = (run.events["kind"] == "clear").sum()
+    assert {f"{cleared} cleared", f"{several} folded"} <= set(names_of(ax))
 
 
 def test_events_after_the_last_request_are_not_marked(make_run):

@@ -183,7 +183,7 @@ def test_rows_below_a_pixel_become_bins(make_run):
     assert len(rects) < 2 * len(run.map)
     heights = {round(bottom - top) for _, _, top, bottom in rects}
     assert heights == {6}  # 3,000 messages in 520 pixels
-    assert any("6 messages a row" in name for name in names_of(ax))
+    assert any("a row's 6 messages" in name for name in names_of(ax))
     # The system message and five that left: a sixth of the first bin to the end.
     first = [r for r in rects if r[2] == -0.5]
     assert max(right for _, right, _, _ in first) == len(run.requests) - 0.5
