@@ -156,7 +156,7 @@ def policies() -> None:
 
         kinds: dict[str, dict[str, Callable[..., Policy | Preset]]] = {
             "policies": {**policies_by_name()},
-            "presets": presets_by_name(),
+            "presets": {**presets_by_name()},
         }
         for title, builders in kinds.items():
             typer.echo(f"{title}\n")

@@ -156,14 +156,16 @@ class Replay:
         columns: dict[str, list[object]] = {
             str(name): self.requests[name].tolist() for name in self.requests
         }
-        events = self.events.groupby("kind")["request"].apply(list)
+        events: dict[str, list[object]] = {}
+        for event in self.trace.events:
+            events.setdefault(event.kind, []).append(event.request)
         return replay_html(
             self.conversation.id,
             columns,
             policy=repr(self.policy),
             model=self.model,
             count_kind=weakest(self.requests["count_kind"]),
-            events=events.to_dict(),
+            events=events,
         )
 
     def __repr__(self) -> str:
@@ -334,7 +336,10 @@ class Study:
         return COUNT_KINDS[max(codes, default=0)]
 
     def _repr_html_(self) -> str:
-        rows = self.summary.reset_index().to_dict("records")
+        rows: list[dict[str, Any]] = [
+            {str(name): value for name, value in row.items()}
+            for row in self.summary.reset_index().to_dict("records")
+        ]
         return study_html(rows, model=self.model, count_kind=self.count_kind)
 
     def __repr__(self) -> str:

@@ -55,8 +55,9 @@ def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):
 
 
 def test_the_policy_of_the_contributing_guide_keeps_the_contract():
-    from chatmem_lab.policies import Policy, Revision
+    from chatmem_lab.policies import Policy
     from chatmem_lab.testing import check_policy
+    from chatmem_lab.window import Revision
 
     (code,) = blocks(ROOT / "CONTRIBUTING.md", "python")
     names = {"dataclass": dataclass, "Policy": Policy, "Revision": Revision}

@@ -64,8 +64,8 @@ def summary_table(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
             row[f"{name}_low"], row[f"{name}_high"] = float(low), float(high)
         rows.append(row)
     figures = [name + end for name in _FIGURES for end in ("", "_low", "_high")]
-    columns = ["policy", "conversations", "requests", *figures]
-    table = pd.DataFrame(rows, columns=columns).set_index("policy")
+    names = ["policy", "conversations", "requests", *figures]
+    table = pd.DataFrame(rows, columns=names).set_index("policy")
     return table.astype(dict.fromkeys(figures, "Float64")).mask(table.isna())
 
 

@@ -8,8 +8,8 @@ from copy import deepcopy
 from msgspec.structs import replace
 
 from chatmem_lab.errors import SummarizerError
-from chatmem_lab.messages import Usage, assistant, tool_output, user
 from chatmem_lab.messages import ToolCall as Call
+from chatmem_lab.messages import Usage, assistant, tool_output, user
 from chatmem_lab.summarizers import Summarizer, Summary, SummaryRequest
 
 __all__ = ["REQUESTS", "check_summarizer"]
@@ -154,7 +154,7 @@ def _check_summary(summary: Summary, request: SummaryRequest, where: str) -> Non
         f"{where}: covered is {covered}, but the request has {len(request.messages)} messages"
     )
     assert usage is None or isinstance(usage, Usage), (
-        f"{where}: usage is a {type(usage).__name__}; it is a Usage, or None where nothing is billed"
+        f"{where}: usage is a {type(usage).__name__}; it is a Usage, or None for nothing"
     )
     assert summary.model is None or isinstance(summary.model, str), (
         f"{where}: model is {summary.model!r}; it is a name, or None"
