@@ -33,11 +33,13 @@ def cut(text: str, limit: int) -> str:
 
 def _place(text: str, room: int) -> int:
     lowest = max(0, room - _LOOK_BACK)
+    # A word that fills most of the room is torn all the same: little would be left.
+    enough = (room + 1) // 2
     whole = None
     for end in range(room, lowest, -1):
         if _tears_character(text, end):
             continue
-        if not _tears_word(text, end):
+        if end >= enough and not _tears_word(text, end):
             return end
         whole = whole or end
     # The very first character may be made of more parts than there is room for.
