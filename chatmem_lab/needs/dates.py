@@ -14,7 +14,20 @@ from chatmem_lab.needs.detector import WORD, Detector, Found
 __all__ = ["DATE"]
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_ENDS = ("uary", "ruary", "ch", "il", "", "e", "y", "ust", "t?(?:ember)?", "ober", "ember", "ember")
+_ENDS = (
+    "uary",
+    "ruary",
+    "ch",
+    "il",
+    "",
+    "e",
+    "y",
+    "ust",
+    "t?(?:ember)?",
+    "ober",
+    "ember",
+    "ember",
+)
 _MONTH = "|".join(
     # The first letter in both cases, not by a flag: so the search can leap to it.
     rf"{first}(?i:{stem[1:]}(?:{end})?)"

@@ -28,7 +28,7 @@ def cut(text: str, limit: int) -> str:
     if room <= 0:
         return ELLIPSIS[: max(limit, 0)]
     end = _place(text, room)
-    return text[:end].rstrip() + ELLIPSIS
+    return text[:end].rstrip(f" \t\r\n{ELLIPSIS}") + ELLIPSIS
 
 
 def _place(text: str, room: int) -> int:
