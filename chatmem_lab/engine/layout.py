@@ -14,6 +14,7 @@ from chatmem_lab.messages import (
     Conversation,
     Message,
     Segmenter,
+    Text,
     count_faults,
 )
 from chatmem_lab.tokens import COUNT_KINDS, Count, TokenCounter
@@ -112,6 +113,8 @@ class Layout:
         found: dict[int, dict[str, int]] = {}
         for unit in self.conversation.units:
             members = self.messages[unit.start : unit.stop]
+            if len(members) == 1 and _is_sound_alone(members[0]):
+                continue
             if not count_faults(members):
                 continue
             segmenter = Segmenter()
@@ -177,3 +180,15 @@ class Layout:
         from chatmem_lab.engine.totals import Totals
 
         return Totals(self)
+
+
+def _is_sound_alone(message: Message) -> bool:
+    """Whether a unit of this one message has no fault, seen without looking closely."""
+    parts = message.parts
+    return (
+        message.role != "tool"
+        and not message.tool_calls
+        and len(parts) > 0
+        and type(parts[0]) is Text
+        and parts[0].text[:1].strip() != ""
+    )

@@ -3,7 +3,7 @@
 from chatmem_lab.metrics.events import events_table
 from chatmem_lab.metrics.map import map_table
 from chatmem_lab.metrics.requests import requests_table
-from chatmem_lab.metrics.retention import retention
+from chatmem_lab.metrics.retention import retention_of
 from chatmem_lab.metrics.scores import scores_table, validity_table
 from chatmem_lab.metrics.summaries import SummaryScore, summaries_of, summaries_table
 from chatmem_lab.metrics.summary import summary_table
@@ -13,7 +13,7 @@ __all__ = [
     "events_table",
     "map_table",
     "requests_table",
-    "retention",
+    "retention_of",
     "scores_table",
     "summaries_of",
     "summaries_table",

@@ -1,4 +1,4 @@
-"""`retention`: the share of the salient items of some texts that a summary still holds."""
+"""`retention_of`: the share of the salient items of some texts that a summary still holds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 
 from chatmem_lab.needs import DETECTORS, Detector, Holder, Item, find_items
 
-__all__ = ["Retention", "retention"]
+__all__ = ["Retention", "retention_of"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Retention:
     def by_kind(self) -> dict[str, Retention]:
         """The same for each kind of item that the source has, by name.
 
-        >>> found = retention(["Order A-117 costs 20 EUR."], "A-117")
+        >>> found = retention_of(["Order A-117 costs 20 EUR."], "A-117")
         >>> {kind: part.share for kind, part in found.by_kind.items()}
         {'identifier': 1.0, 'number': 0.0}
         """
@@ -48,7 +48,7 @@ class Retention:
         }
 
 
-def retention(
+def retention_of(
     source: str | Iterable[str],
     summary: str,
     *,
@@ -76,7 +76,8 @@ def retention(
 
     Examples
     --------
-    >>> found = retention(["Order A-117 costs 20 EUR.", "It left on May 12."], "A-117 left May 12")
+    >>> source = ["Order A-117 costs 20 EUR.", "It left on May 12."]
+    >>> found = retention_of(source, "A-117 left May 12")
     >>> found.share, [item.text for item in found.lost]
     (0.6666666666666666, ['20 EUR'])
     """

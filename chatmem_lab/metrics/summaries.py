@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from chatmem_lab.engine import Trace
-from chatmem_lab.messages import Message
-from chatmem_lab.metrics.retention import retention
+from chatmem_lab.metrics.retention import retention_of
+from chatmem_lab.needs import searched_text
 
 __all__ = ["SummaryScore", "summaries_of", "summaries_table"]
 
@@ -43,7 +43,7 @@ def summaries_of(trace: Trace) -> list[SummaryScore]:
             continue
         covered = event.made.summary.covered
         originals = [trace.layout.messages[position] for position in covered]
-        kept = retention([_all_text(message) for message in originals], event.made.text)
+        kept = retention_of([searched_text(message) for message in originals], event.made.text)
         scores.append(
             SummaryScore(
                 request=event.request,
@@ -60,10 +60,6 @@ def summaries_of(trace: Trace) -> list[SummaryScore]:
             )
         )
     return scores
-
-
-def _all_text(message: Message) -> str:
-    return "\n".join([message.text, *(call.arguments for call in message.tool_calls)])
 
 
 def summaries_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
@@ -89,7 +85,7 @@ def summaries_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
         for trace in many
         for score in summaries_of(trace)
     ]
-    columns = ["conversation", "policy", *SummaryScore.__dataclass_fields__, "retention"]
+    columns = ["conversation", "policy", *SummaryScore.__dataclass_fields__, "retention_of"]
     table = pd.DataFrame(rows, columns=[c for c in columns if c != "lost"])
     table["retention"] = table["retention"].astype("Float64")
     return table

@@ -76,8 +76,13 @@ class ClearToolResults(Policy):
         old: list[Slot] = []
         newer = 0
         for unit in window.units_backwards:
-            for slot in reversed(unit.slots):
-                if slot.message.role != "tool" or self._is_excluded(slot, unit):
+            slots = unit.slots
+            if len(slots) == 1 and slots[0].message.role != "tool":
+                continue
+            for slot in reversed(slots):
+                if slot.message.role != "tool" or (
+                    self.exclude and self._is_excluded(slot, unit)
+                ):
                     continue
                 if slot.state == "cleared":
                     return old
@@ -87,8 +92,6 @@ class ClearToolResults(Policy):
         return old
 
     def _is_excluded(self, slot: Slot, unit: Unit) -> bool:
-        if not self.exclude:
-            return False
         if slot.message.name in self.exclude:
             return True
         return any(

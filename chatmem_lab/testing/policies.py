@@ -46,7 +46,7 @@ def check_policy(
     >>> from chatmem_lab.policies import MessageWindow
     >>> check_policy(MessageWindow(4), examples=10)
     """
-    chosen, rules = split_preset(policy)
+    chosen, _ = split_preset(policy)
     assert isinstance(hash(chosen), int), f"{policy!r} must be hashable"
     assert repr(pickle.loads(pickle.dumps(policy))) == repr(policy), f"{policy!r} must pickle"
     if conversations is not None:
@@ -55,7 +55,10 @@ def check_policy(
         return
 
     @settings(
-        max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        database=None,
     )
     @given(conversation=generated())
     def on_generated(conversation: Conversation) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import tiktoken
 
@@ -24,6 +24,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: tiktoken panics on about a million spaces in a row; a batch never hands it more at once.
 _PIECE = 500_000
+
+
+#: Single texts up to this length are remembered.
+_SHORT = 200
 
 
 class EncodingError(ChatMemLabError, RuntimeError):
@@ -66,6 +70,18 @@ def count_texts(texts: Sequence[str], encoding: str) -> list[int]:
     """
     if not texts:
         return []
+    if len(texts) == 1 and len(texts[0]) <= _SHORT:
+        return [_count_short(texts[0], encoding)]
+    return _count_many(texts, encoding)
+
+
+@lru_cache(maxsize=10_000)
+def _count_short(text: str, encoding: str) -> int:
+    """A stub or a marker is counted again and again; a call of the tokenizer is not free."""
+    return _count_many([text], encoding)[0]
+
+
+def _count_many(texts: Sequence[str], encoding: str) -> list[int]:
     if encoding in BUNDLED:
         counted = _count_bundled(texts, encoding)
         if counted is not None:
