@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pandas as pd
 
-from chatmem_lab.engine import Layout, Trace, trace_policy
+from chatmem_lab.engine import Layout, Trace, trace_policies, trace_policy
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.html.replay import replay_html
 from chatmem_lab.html.study import study_html
@@ -214,8 +214,9 @@ def compare(
         conversations = [conversations]
     traces: dict[str, list[Trace]] = {label: [] for label in labelled}
     for layout in _layouts(_shown(conversations, progress), model, counter):
-        for label, policy in labelled.items():
-            traces[label].append(trace_policy(layout, policy, model=model))
+        many = trace_policies(layout, list(labelled.values()), model=model)
+        for label, trace in zip(labelled, many):
+            traces[label].append(trace)
     return Study(labelled, traces, model=model, seed=seed)
 
 

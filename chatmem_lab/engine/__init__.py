@@ -2,7 +2,7 @@
 
 from chatmem_lab.engine.closed_form import has_closed_form, replay_closed_form
 from chatmem_lab.engine.layout import CATEGORIES, Layout
-from chatmem_lab.engine.replaying import trace_policy
+from chatmem_lab.engine.replaying import trace_policies, trace_policy
 from chatmem_lab.engine.stepwise import replay_stepwise
 from chatmem_lab.engine.trace import Span, Trace
 
@@ -14,5 +14,6 @@ __all__ = [
     "has_closed_form",
     "replay_closed_form",
     "replay_stepwise",
+    "trace_policies",
     "trace_policy",
 ]

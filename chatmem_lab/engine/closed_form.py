@@ -7,6 +7,7 @@ must agree in every column, event and span (a property test holds them equal).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -57,41 +58,69 @@ def has_closed_form(layout: Layout, policy: Policy | Preset) -> bool:
     )
 
 
-def replay_closed_form(layout: Layout, policy: Policy | Preset, *, model: str | None) -> Trace:
-    """Replay `layout`'s conversation under a window policy; see `has_closed_form`."""
-    chosen, _ = split_preset(policy)
+def replay_closed_form(
+    layout: Layout, policies: Sequence[Policy | Preset], *, model: str | None
+) -> list[Trace]:
+    """Replay `layout`'s conversation under window policies, all at once.
+
+    Parameters
+    ----------
+    layout : Layout
+    policies : sequence of Policy or Preset
+        Each must have a closed form on this conversation; see `has_closed_form`.
+    model : str, optional
+        For the record.
+
+    Returns
+    -------
+    list of Trace
+        One per policy, in order.
+    """
     totals = layout.totals
-    cut = _cuts(totals, chosen)
+    chosen = [split_preset(policy)[0] for policy in policies]
+    cuts = np.zeros((len(chosen), len(layout) + 1), np.int64)
+    over = np.zeros((len(chosen), len(layout) + 1), bool)
+    for row, policy in enumerate(chosen):
+        cuts[row, 1:] = _cuts(totals, policy)
+        over[row] = _over(totals, policy, cuts[row])
     at = totals.positions
-    held = _Held(totals, at, np.append(0, cut)[at])
-    over = _over(totals, chosen, cut)
-    none = np.zeros(len(at), np.int64)
-    return Trace(
-        layout=layout,
-        policy=policy,
-        budget=chosen.budget,
-        model=model,
-        category_tokens=held.category_tokens(),
-        tool_call_tokens=held.of(totals.call_tokens),
-        messages=held.messages,
-        units=totals.instructions[at] + totals.units[at] - held.cut,
-        pinned_tokens=held.pinned_tokens(),
-        evicted_messages=np.diff(totals.body[held.gone], prepend=0),
-        evicted_tokens=np.diff(totals.body_tokens[held.gone], prepend=0),
-        absent_messages=totals.body[held.gone],
-        prefix_tokens=_prefix_tokens(layout, totals, held),
-        summarizer_input_tokens=none,
-        summarizer_output_tokens=none,
-        count_kind=held.count_kind(layout),
-        over_budget=over[at],
-        faults=held.faults(),
-        make_events=partial(_events, layout, chosen, cut, over),
-        make_spans=partial(_spans, layout, cut),
-    )
+    held = _Held(totals, at, cuts[:, at])
+    columns = {
+        "category_tokens": held.category_tokens(),
+        "tool_call_tokens": held.of(totals.call_tokens),
+        "messages": held.messages,
+        "units": totals.instructions[at] + totals.units[at] - held.cut,
+        "evicted_messages": np.diff(totals.body[held.gone], axis=1, prepend=0),
+        "evicted_tokens": np.diff(totals.body_tokens[held.gone], axis=1, prepend=0),
+        "absent_messages": totals.body[held.gone],
+        "prefix_tokens": _prefix_tokens(layout, totals, held),
+        "count_kind": held.count_kind(layout),
+        "over_budget": over[:, at],
+        "faults": held.faults(),
+    }
+    pinned, none = held.pinned_tokens(), np.zeros(len(at), np.int64)
+    return [
+        Trace(
+            layout=layout,
+            policy=policies[row],
+            budget=policy.budget,
+            model=model,
+            pinned_tokens=pinned,
+            summarizer_input_tokens=none,
+            summarizer_output_tokens=none,
+            make_events=partial(_events, layout, policy, cuts[row, 1:], over[row]),
+            make_spans=partial(_spans, layout, cuts[row, 1:]),
+            **{name: column[row] for name, column in columns.items()},
+        )
+        for row, policy in enumerate(chosen)
+    ]
 
 
 class _Held:
-    """What the window holds at each request: the body before `gone` is not in it."""
+    """What each policy's window holds at each request: the body before `gone` is not in it.
+
+    Arrays have a row per policy and a column per request.
+    """
 
     def __init__(self, totals: Totals, at: Ints, cut: Ints) -> None:
         self.totals = totals
@@ -107,7 +136,7 @@ class _Held:
 
     def category_tokens(self) -> Ints:
         tokens = self.of(self.totals.category)
-        tokens[:, 0] += self.totals.instruction_tokens[self.at]
+        tokens[..., 0] += self.totals.instruction_tokens[self.at]
         return tokens
 
     def pinned_tokens(self) -> Ints:
@@ -120,18 +149,18 @@ class _Held:
     def count_kind(self, layout: Layout) -> Ints:
         found = self.of(self.totals.kinds) + self.totals.instruction_kinds[self.at] > 0
         if layout.tool_schemas.tokens:
-            found[:, COUNT_KINDS.index(layout.tool_schemas.kind)] = True
+            found[..., COUNT_KINDS.index(layout.tool_schemas.kind)] = True
         lower, upper = COUNT_KINDS.index("lower_bound"), COUNT_KINDS.index("upper_bound")
-        found[:, COUNT_KINDS.index("estimate")] |= found[:, lower] & found[:, upper]
-        codes: Ints = (found * np.arange(len(COUNT_KINDS))).max(axis=1)
+        found[..., COUNT_KINDS.index("estimate")] |= found[..., lower] & found[..., upper]
+        codes: Ints = (found * np.arange(len(COUNT_KINDS))).max(axis=-1)
         return codes
 
     def faults(self) -> Ints:
         if self.totals.has_faults:
             faults = self.of(self.totals.faults) + self.totals.instruction_faults[self.at]
         else:
-            faults = np.zeros((len(self.at), len(FAULTS)), np.int64)
-        faults[:, FAULTS.index("empty_window")] = self.messages == 0
+            faults = np.zeros((*self.cut.shape, len(FAULTS)), np.int64)
+        faults[..., FAULTS.index("empty_window")] = self.messages == 0
         return faults
 
 
@@ -210,9 +239,9 @@ def _jump(
 def _over(totals: Totals, policy: Policy, cut: Ints) -> Bools:
     """Before each position, and behind the last, whether the window is over the limit."""
     if not isinstance(policy, MessageWindow | TokenWindow):
-        return np.zeros(len(cut) + 1, bool)
+        return np.zeros(len(cut), bool)
     body, beside = _weights(totals, policy)
-    over: Bools = body - body[totals.start[np.append(0, cut)]] + beside > policy.high
+    over: Bools = body - body[totals.start[cut]] + beside > policy.high
     return over
 
 
@@ -220,42 +249,45 @@ def _over(totals: Totals, policy: Policy, cut: Ints) -> Bools:
 
 
 def _prefix_tokens(layout: Layout, totals: Totals, held: _Held) -> Ints:
-    """Per request, the tokens that its window and the one before begin with alike."""
+    """The tokens that each request's window and the one before begin with alike."""
     at, gone = held.at, held.gone
+    prefix = np.zeros(gone.shape, np.int64)
     if not len(at):
-        return np.zeros(0, np.int64)
-    before, now = at[:-1], at[1:]
-    was_gone, is_gone = np.minimum(gone[:-1], before), gone[1:]
-    shared = totals.instruction_tokens[was_gone].copy()
-    unchanged = held.cut[:-1] == held.cut[1:]
+        return prefix
+    before = at[:-1]
+    was_gone, is_gone = np.minimum(gone[:, :-1], before), gone[:, 1:]
+    changed = held.cut[:, :-1] != held.cut[:, 1:]
     kept = totals.instruction_tokens[before] + totals.body_tokens[before]
-    shared[unchanged] = (kept - totals.body_tokens[gone[:-1]])[unchanged]
+    shared = np.where(
+        changed, totals.instruction_tokens[was_gone], kept - totals.body_tokens[gone[:, :-1]]
+    )
     first_now = _first_held(totals, was_gone, is_gone)
-    alike = totals.keys[was_gone] == totals.keys[np.minimum(first_now, len(layout))]
-    for i in np.flatnonzero(~unchanged & alike & (was_gone < before)).tolist():
-        shared[i] += _alike_tokens(
-            layout, totals, range(was_gone[i], before[i]), int(is_gone[i]), int(now[i])
+    maybe_alike = totals.tokens[was_gone] == totals.tokens[np.minimum(first_now, len(layout))]
+    for row, request in np.argwhere(changed & maybe_alike & (was_gone < before)).tolist():
+        then = range(was_gone[row, request], before[request])
+        shared[row, request] += _alike_tokens(
+            layout, totals, then, int(is_gone[row, request]), int(at[request + 1])
         )
-    shared = (shared + layout.tool_schemas.tokens) * layout.same_model[1:]
-    return np.append(0, shared)
+    prefix[:, 1:] = (shared + layout.tool_schemas.tokens) * layout.same_model[1:]
+    return prefix
 
 
 def _first_held(totals: Totals, was_gone: Ints, is_gone: Ints) -> Ints:
     """The first position from `was_gone` on that the window now holds."""
     if not totals.instruction_positions:
         return is_gone
-    instructions = np.array([*totals.instruction_positions, len(totals.keys) - 1], np.int64)
+    instructions = np.array([*totals.instruction_positions, len(totals.tokens) - 1], np.int64)
     following = instructions[np.searchsorted(instructions[:-1], was_gone)]
     return np.minimum(following, is_gone)
 
 
 def _alike_tokens(layout: Layout, totals: Totals, then: range, gone: int, end: int) -> int:
     """Tokens of equal messages at the start of what was held from `then` on, and is now."""
-    keys, tokens = layout.keys, layout.tokens
+    messages, tokens = layout.messages, layout.tokens
     between = [p for p in totals.instruction_positions if then.start <= p < gone]
     shared = 0
     for old, new in zip(then, [*between, *range(gone, min(end, gone + len(then)))]):
-        if keys[old] != keys[new]:
+        if old != new and not messages[old].same_as(messages[new]):
             break
         shared += int(tokens[new])
     return shared

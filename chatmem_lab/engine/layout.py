@@ -51,8 +51,6 @@ class Layout:
         Whether a message belongs to the unit before it; whether that unit awaits a result
         after it.
     request_positions : array of int
-    keys : list of int
-        Equal numbers for messages that are sent alike.
     """
 
     def __init__(
@@ -83,11 +81,6 @@ class Layout:
 
     def __len__(self) -> int:
         return len(self.messages)
-
-    @cached_property
-    def keys(self) -> list[int]:
-        seen: dict[object, int] = {}
-        return [seen.setdefault(message.key, len(seen)) for message in self.messages]
 
     @cached_property
     def category(self) -> Ints:

@@ -23,6 +23,8 @@ class Totals:
         Tokens, messages and user messages of the body.
     units : array of int, shape (n + 1,)
         Body units that have begun.
+    tokens : array of int, shape (n + 1,)
+        Of each message, not summed; −1 behind the last.
     start : array of int, shape (body units + 1,)
         Each body unit's first position; n behind the last.
     category, kinds, faults : array of int, shape (n + 1, …)
@@ -50,11 +52,12 @@ class Totals:
         codes = layout.kind_codes[:, None] == np.arange(len(COUNT_KINDS))
         self.kinds = _before(codes & body[:, None])
         self.instruction_kinds = _before(codes & instruction[:, None])
-        faults = layout.fault_table
-        self.has_faults = bool(faults.any())
-        self.faults = _before(faults * body[:, None])
-        self.instruction_faults = _before(faults * instruction[:, None])
-        self.keys: Ints = np.array([*layout.keys, -1], np.int64)
+        self.has_faults = bool(layout.faults)
+        if self.has_faults:
+            faults = layout.fault_table
+            self.faults = _before(faults * body[:, None])
+            self.instruction_faults = _before(faults * instruction[:, None])
+        self.tokens: Ints = np.append(tokens, -1)
         self.is_body_before: npt.NDArray[np.bool_] = np.append(False, body)
         self.asked: npt.NDArray[np.bool_] = ~np.array(layout.is_open, bool)
         self.fixed = layout.tool_schemas.tokens + layout.counter.request_tokens

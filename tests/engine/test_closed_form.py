@@ -48,7 +48,8 @@ def test_agrees_with_the_step_path(conversation, policy, model):
     if not has_closed_form(layout, policy):
         assert sum(m.role == "system" for m in conversation.messages) > 1
         return
-    closed = replay_closed_form(layout, policy, model=model)
+    closed, again = replay_closed_form(layout, [policy, policy], model=model)
+    np.testing.assert_array_equal(closed.prefix_tokens, again.prefix_tokens)
     stepwise = replay_stepwise(layout, policy, model=model)
     for column in COLUMNS:
         np.testing.assert_array_equal(
