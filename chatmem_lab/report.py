@@ -254,7 +254,7 @@ def window_of(run: Replay) -> str:
         tool_schema_tokens=window.tool_schema_tokens,
         overhead_tokens=window.overhead_tokens,
         request=window.request,
-        policy=window.policy,
+        policy=str(window.policy),
         absent_messages=window.absent_messages,
         prefix_tokens=window.prefix_tokens,
         styled=False,

@@ -23,12 +23,12 @@ from chatmem_lab.policies import (
     MessageWindow,
     Policy,
     Preset,
-    Rules,
     TokenWindow,
     TurnWindow,
     split_preset,
 )
 from chatmem_lab.policies.limits import over_budget_reason, over_count_reason, parts_of_sum
+from chatmem_lab.policies.rules import OWN_RULES
 from chatmem_lab.policies.suffix import SuffixPolicy
 from chatmem_lab.tokens import COUNT_KINDS
 from chatmem_lab.window import Slot
@@ -46,12 +46,12 @@ def has_closed_form(layout: Layout, policy: Policy | Preset) -> bool:
     """
     chosen, rules = split_preset(policy)
     if type(chosen) is KeepAll:
-        return rules == Rules() and layout.system_messages <= 1
+        return rules == OWN_RULES and layout.system_messages <= 1
     if type(chosen) not in (MessageWindow, TokenWindow, TurnWindow):
         return False
     assert isinstance(chosen, SuffixPolicy)
     return (
-        rules == Rules()
+        rules == OWN_RULES
         and not chosen.start_on_user
         and not chosen.pin_user
         and layout.system_messages <= 1

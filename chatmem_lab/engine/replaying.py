@@ -35,13 +35,12 @@ def trace_policies(
         One per policy, in order.
     """
     model = model or layout.model
-    closed = [policy for policy in policies if has_closed_form(layout, policy)]
+    is_closed = [has_closed_form(layout, policy) for policy in policies]
+    closed = [policy for policy, known in zip(policies, is_closed) if known]
     at_once = iter(replay_closed_form(layout, closed, model=model) if closed else ())
     return [
-        next(at_once)
-        if has_closed_form(layout, policy)
-        else replay_stepwise(layout, policy, model=model)
-        for policy in policies
+        next(at_once) if known else replay_stepwise(layout, policy, model=model)
+        for policy, known in zip(policies, is_closed)
     ]
 
 

@@ -37,6 +37,8 @@ class _Recorder:
         self.fault_counts = [0] * len(FAULTS)
         self.evicted_messages = 0
         self.evicted_tokens = 0
+        #: Tokens in the window that the last request did not hold.
+        self.new_tokens = 0
         self.request = 0
         self.spans: list[Span] = []
         self._since: dict[int, int] = {}
@@ -49,6 +51,7 @@ class _Recorder:
     def entered(self, slot: Slot) -> None:
         self._add(slot, 1)
         self._since[id(slot)] = self.request
+        self.new_tokens += slot.tokens
         if slot.order < self.last_order:
             self.changed_from = min(self.changed_from, slot.order)
         else:
@@ -61,6 +64,8 @@ class _Recorder:
             self.spans.append(Span(slot, first, self.request - 1, why))
             self.left_since.append(slot)
             self.changed_from = min(self.changed_from, slot.order)
+        else:
+            self.new_tokens -= slot.tokens
         if why in ("evict", "fold") and slot.position is not None:
             self.evicted_messages += 1
             self.evicted_tokens += slot.tokens
@@ -68,6 +73,13 @@ class _Recorder:
     def was_shown(self, slot: Slot) -> bool:
         """Whether the request before this one held `slot`."""
         return self._since[id(slot)] < self.request
+
+    def next_request(self) -> None:
+        """What is in the window now, the request has seen."""
+        self.request += 1
+        self.changed_from = float("inf")
+        self.left_since.clear()
+        self.evicted_messages = self.evicted_tokens = self.new_tokens = 0
 
     def close(self, slots: tuple[Slot, ...]) -> None:
         """What is still in the window at the end."""
@@ -124,10 +136,7 @@ def replay_stepwise(layout: Layout, policy: Policy | Preset, *, model: str | Non
             keeper.before_request()
             rows.append(_row(layout, keeper, recorder, position, strict))
             keeper.request += 1
-            recorder.request += 1
-            recorder.changed_from = float("inf")
-            recorder.left_since.clear()
-            recorder.evicted_messages = recorder.evicted_tokens = 0
+            recorder.next_request()
         keeper.arrive(message, counts[position], position, joins[position], is_open[position])
     keeper.before_request()
     recorder.close(keeper.window.slots)
@@ -181,7 +190,8 @@ def _prefix_tokens(layout: Layout, keeper: Keeper, recorder: _Recorder) -> int:
         return 0
     changed_from = recorder.changed_from
     if changed_from == float("inf"):
-        return layout.tool_schemas.tokens + _shown_tokens(keeper, recorder)
+        shown = keeper.window.message_tokens - recorder.new_tokens
+        return layout.tool_schemas.tokens + shown
     shared = layout.tool_schemas.tokens
     slots = (slot for unit in keeper.window.units for slot in unit.slots)
     rest: list[Slot] = []
@@ -190,10 +200,10 @@ def _prefix_tokens(layout: Layout, keeper: Keeper, recorder: _Recorder) -> int:
             rest.append(slot)
             break
         shared += slot.tokens
-    now, shown = tee(chain(rest, slots))
+    now, remaining = tee(chain(rest, slots))
     then = merge(
         sorted(recorder.left_since, key=_by_order),
-        filter(recorder.was_shown, shown),
+        filter(recorder.was_shown, remaining),
         key=_by_order,
     )
     for old, new in zip(then, now):
@@ -205,17 +215,6 @@ def _prefix_tokens(layout: Layout, keeper: Keeper, recorder: _Recorder) -> int:
 
 def _by_order(slot: Slot) -> float:
     return slot.order
-
-
-def _shown_tokens(keeper: Keeper, recorder: _Recorder) -> int:
-    """The tokens of the slots that the last request held, when none of them left."""
-    tokens = keeper.window.message_tokens
-    for unit in keeper.window.units_backwards:
-        for slot in reversed(unit.slots):
-            if recorder.was_shown(slot):
-                return tokens
-            tokens -= slot.tokens
-    return tokens
 
 
 def _trace(

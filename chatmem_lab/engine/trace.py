@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from chatmem_lab.engine.layout import CATEGORIES, Ints, Layout
 from chatmem_lab.keeper import Event
@@ -20,8 +19,7 @@ from chatmem_lab.window import OwnedWindow, Slot, Window
 __all__ = ["Span", "Trace"]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True, eq=False):
     """A slot, and the requests from the first to the last that show it.
 
     `last_request` is the number of requests for what is still there at the end. `end` says
@@ -34,8 +32,7 @@ class Span:
     end: str = ""
 
 
-@dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(Struct, frozen=True, eq=False, dict=True, kw_only=True):
     """The replay of one conversation under one policy.
 
     Attributes
@@ -69,8 +66,8 @@ class Trace:
     count_kind: Ints
     over_budget: npt.NDArray[np.bool_]
     faults: Ints
-    make_events: Callable[[], list[Event]] = field(repr=False)
-    make_spans: Callable[[], list[Span]] = field(repr=False)
+    make_events: Callable[[], list[Event]]
+    make_spans: Callable[[], list[Span]]
 
     @property
     def conversation(self) -> Conversation:
@@ -135,7 +132,7 @@ class Trace:
             tool_schema_kind=self.layout.tool_schemas.kind,
             pin_user=_policy_of(self.policy).pins_user,
             budget=self.budget,
-            policy=repr(self.policy),
+            policy=self.policy,
         )
         shown = [s.slot for s in self.spans if s.first_request <= at <= s.last_request]
         loose = _policy_of(self.policy).segments == "messages"
@@ -172,8 +169,8 @@ class Trace:
         """Every made message that entered, oldest first."""
         return [event.made for event in self.events if event.made is not None]
 
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)
+    def __repr__(self) -> str:
+        return f"<Trace of {self.conversation.id!r} under {self.policy!r}>"
 
 
 def _policy_of(policy: Policy | Preset) -> Policy:

@@ -67,6 +67,7 @@ class Keeper:
         self._asks_append = any(stage.asks == "append" for stage in self._stages)
         self._asks_request = any(stage.asks == "request" for stage in self._stages)
         self._asked_while_open = any(stage.asked_while_open for stage in self._stages)
+        self._can_exceed = any(type(s).excess is not Policy.excess for s in self._stages)
         self._segmenter = Segmenter()
         self._open = False
         self._asked_at = -2
@@ -83,7 +84,7 @@ class Keeper:
             "tool_schema_kind": tool_schemas.kind,
             "pin_user": self.policy.pins_user,
             "budget": self.policy.budget,
-            "policy": repr(policy),
+            "policy": policy,
         }
         self.window = OwnedWindow(counter.count_message, journal=journal, **options)
         self._history: OwnedWindow | None = None
@@ -386,6 +387,8 @@ class Keeper:
     # --- marks and records
 
     def _mark(self) -> None:
+        if not self._can_exceed:
+            return
         why = self.policy.excess(self.window)
         if why is not None and not self._is_over:
             self._record("over_budget", messages=len(self.window), reason=why)

@@ -80,9 +80,7 @@ class ClearToolResults(Policy):
             if len(slots) == 1 and slots[0].message.role != "tool":
                 continue
             for slot in reversed(slots):
-                if slot.message.role != "tool" or (
-                    self.exclude and self._is_excluded(slot, unit)
-                ):
+                if slot.message.role != "tool" or (self.exclude and self._is_excluded(slot, unit)):
                     continue
                 if slot.state == "cleared":
                     return old

@@ -8,7 +8,7 @@ from typing import Literal
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.policies.policy import Policy, recipe
 
-__all__ = ["Preset", "Rules", "split_preset"]
+__all__ = ["OWN_RULES", "Preset", "Rules", "split_preset"]
 
 _CHOICES = {
     "blank": ("error", "ignore", "keep"),
@@ -59,6 +59,10 @@ class Rules:
         return recipe(self)
 
 
+#: What a policy without rules of its own goes by.
+OWN_RULES = Rules()
+
+
 @dataclass(frozen=True, repr=False)
 class Preset:
     """A policy with the rules of the system that it comes from.
@@ -73,7 +77,7 @@ class Preset:
     """
 
     policy: Policy
-    rules: Rules = Rules()
+    rules: Rules = OWN_RULES
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -97,6 +101,6 @@ def split_preset(policy: Policy | Preset) -> tuple[Policy, Rules]:
     if isinstance(policy, Preset):
         return policy.policy, policy.rules
     if isinstance(policy, Policy):
-        return policy, Rules()
+        return policy, OWN_RULES
     how = ": wrap it with policy_from(function)" if callable(policy) else ""
     raise PolicyError(f"a policy is wanted here, not {policy!r}{how}")

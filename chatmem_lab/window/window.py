@@ -30,8 +30,8 @@ class Window:
         Whether the latest user message is pinned too.
     budget : int or None
         The policy's budget in tokens.
-    policy : str
-        The recipe of the policy that left it.
+    policy : object
+        The policy that left it.
     request : int or None
         The request that it belongs to.
     absent_messages : int
@@ -77,7 +77,7 @@ class Window:
         tool_schema_kind: str = "exact",
         pin_user: bool = False,
         budget: int | None = None,
-        policy: str = "",
+        policy: object = "",
     ) -> None:
         self._count = count
         self._units: list[Unit] = []
@@ -280,7 +280,7 @@ class Window:
             tool_schema_tokens=self.tool_schema_tokens,
             overhead_tokens=self.overhead_tokens,
             request=self.request,
-            policy=self.policy,
+            policy=str(self.policy),
             absent_messages=self.absent_messages,
             prefix_tokens=self.prefix_tokens,
         )

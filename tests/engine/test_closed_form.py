@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,9 +14,9 @@ from chatmem_lab.testing.length_counter import LengthCounter
 from chatmem_lab.testing.strategies import conversations
 
 COLUMNS = [
-    field.name
-    for field in dataclasses.fields(Trace)
-    if field.name not in ("layout", "policy", "budget", "model", "make_events", "make_spans")
+    name
+    for name in Trace.__struct_fields__
+    if name not in ("layout", "policy", "budget", "model", "make_events", "make_spans")
 ]
 
 
