@@ -1,11 +1,11 @@
-"""`read`, `scan` and `write`: transcripts in, conversations out, and back."""
+"""Many transcripts at once: `read`, `scan`, `write`."""
 
 from __future__ import annotations
 
-import gc
+import contextlib
+import os
+import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from os import PathLike
 from pathlib import Path
 
 import msgspec
@@ -14,185 +14,235 @@ from chatmem_lab.errors import TranscriptError
 from chatmem_lab.messages import Conversation
 from chatmem_lab.transcripts import (
     Conversations,
-    Document,
     LoadReport,
-    UnrecognisedError,
-    detect,
-    write_own,
+    Note,
+    Unrecognised,
+    encode_conversation,
+    read_transcript,
 )
 
 __all__ = ["read", "scan", "write"]
 
-AnyPath = str | PathLike[str]
+Source = str | os.PathLike[str] | bytes
 
 
 def read(
-    paths: AnyPath | bytes | Iterable[AnyPath | bytes],
-    format: str | None = None,
-    *,
-    lenient: bool = False,
+    source: Source | Iterable[Source], *, format: str | None = None, lenient: bool = False
 ) -> Conversations:
-    """Read every conversation of a transcript, of several, or of a folder.
+    """Read transcripts: a file, several, a folder, or bytes.
 
     Parameters
     ----------
-    paths : path, bytes, or iterable of them
-        A folder is searched through; what no format recognises there is reported as skipped.
+    source : path, bytes, or several of them
+        A folder stands for all transcripts in it, at any depth, in the order of their paths.
+        Files in it that are no transcripts are noted as skipped.
     format : str, optional
-        The format's name; without it the content decides.
+        One of `formats()`. Without it the format is told from the content.
     lenient : bool
-        Skip and report what cannot be read, instead of raising.
+        Skip what cannot be read, and note it, where an error would be raised.
 
     Returns
     -------
     Conversations
-        A list, with the `report` of what was read, skipped and repaired.
+        A list; `.report` says what was read, skipped and repaired.
 
     Raises
     ------
     TranscriptError
-        With the file, and the line where there is one.
+        With the file, and the line or the path to the field.
 
     Examples
     --------
     >>> conversations = read(b'[{"role": "user", "content": "hi"}]')
-    >>> conversations, conversations[0].messages[0].text
-    (<1 conversations, 1 messages>, 'hi')
+    >>> conversations[0].messages[0].text
+    'hi'
+    >>> conversations.report
+    read      1 conversation, 1 message from 1 file (openai_chat 1)
+    skipped   nothing
+    repaired  nothing
     """
     report = LoadReport()
-    with _gc_paused():
-        return Conversations(_unique(_scan(paths, format, lenient, report), report), report)
+    return Conversations(_conversations(source, format, lenient, report), report)
 
 
 def scan(
-    paths: AnyPath | bytes | Iterable[AnyPath | bytes],
-    format: str | None = None,
+    source: Source | Iterable[Source],
     *,
+    format: str | None = None,
     lenient: bool = False,
+    report: LoadReport | None = None,
 ) -> Iterator[Conversation]:
-    """The same one conversation at a time; each is read when it is asked for."""
-    report = LoadReport()
-    yield from _unique(_scan(paths, format, lenient, report), report)
+    """Read transcripts one conversation at a time; as `read`, but nothing is kept.
+
+    Parameters
+    ----------
+    source, format, lenient
+        As for `read`.
+    report : LoadReport, optional
+        Filled on the way.
+
+    Examples
+    --------
+    >>> next(scan(b'[{"role": "user", "content": "hi"}]')).id
+    'conversation'
+    """
+    return _conversations(source, format, lenient, report if report is not None else LoadReport())
 
 
-def write(conversations: Conversation | Iterable[Conversation], path: AnyPath) -> Path:
-    """Write conversations in the project's own format, in which nothing is lost.
+def write(
+    conversations: Conversation | Iterable[Conversation], path: str | os.PathLike[str]
+) -> Path:
+    r"""Write conversations in the package's own JSONL, whole or not at all.
 
-    The file is written beside its place first: it is whole or not there.
+    The file is written beside its place and then renamed, so that nobody ever reads half of
+    one. `read` gives equal conversations back.
+
+    Parameters
+    ----------
+    conversations : Conversation, or an iterable of them
+    path : path
+        A file; its folder must be there.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+
+    Examples
+    --------
+    >>> folder = getfixture("tmp_path")
+    >>> written = write([Conversation("empty")], folder / "one.jsonl")
+    >>> written.read_text()
+    '{"format":1,"id":"empty"}\n'
     """
     if isinstance(conversations, Conversation):
         conversations = [conversations]
-    return write_own(conversations, Path(path))
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise TranscriptError(f"there is no folder {target.parent}", source=str(path))
+    if target.is_dir():
+        raise TranscriptError("is a folder: name a file in it", source=str(path))
+    seen: set[str] = set()
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            for conversation in conversations:
+                if conversation.id in seen:
+                    raise TranscriptError(
+                        f"two conversations have the id {conversation.id!r}", source=str(path)
+                    )
+                seen.add(conversation.id)
+                file.write(encode_conversation(conversation))
+        # A temporary file is private; what is written has the rights that any new file gets.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+    return target
 
 
-def _scan(
-    paths: AnyPath | bytes | Iterable[AnyPath | bytes],
-    format: str | None,
-    lenient: bool,
-    report: LoadReport,
+def _conversations(
+    source: Source | Iterable[Source], format: str | None, lenient: bool, report: LoadReport
 ) -> Iterator[Conversation]:
-    many: Iterable[AnyPath | bytes]
-    many = [paths] if isinstance(paths, str | bytes | PathLike) else paths
-    for path in many:
-        if isinstance(path, bytes):
-            yield from _documents(path, "bytes", format, lenient, report, forgiving=False)
-        elif Path(path).is_dir():
-            yield from _folder(Path(path), format, lenient, report)
-        else:
-            yield from _file(Path(path), Path(path).name, format, lenient, report)
+    used: set[str] = set()
+    for one in _sources(source):
+        for conversation in _of_source(one, format, lenient, report):
+            if conversation.id in used:
+                conversation = _renamed(conversation, used, report)
+            used.add(conversation.id)
+            yield conversation
 
 
-def _folder(
-    folder: Path, format: str | None, lenient: bool, report: LoadReport
-) -> Iterator[Conversation]:
-    before = sum(report.read.values())
-    for path in sorted(folder.rglob("*")):
-        relative = path.relative_to(folder)
-        if path.is_file() and not any(part.startswith(".") for part in relative.parts):
-            yield from _file(path, str(relative), format, lenient, report, forgiving=True)
-    if sum(report.read.values()) == before:
+def _sources(source: Source | Iterable[Source]) -> list[Source]:
+    if isinstance(source, str | os.PathLike | bytes):
+        return [source]
+    try:
+        return list(source)
+    except TypeError:
         raise TranscriptError(
-            "no transcript in this folder: a format must recognise at least one of its files",
-            source=str(folder),
-        )
+            f"a path, several paths or bytes are read, not {type(source).__name__}"
+        ) from None
 
 
-def _file(
-    path: Path,
-    source: str,
-    format: str | None,
-    lenient: bool,
-    report: LoadReport,
-    *,
-    forgiving: bool = False,
+def _of_source(
+    source: Source, format: str | None, lenient: bool, report: LoadReport
 ) -> Iterator[Conversation]:
+    if isinstance(source, bytes):
+        try:
+            yield from read_transcript(source, report=report, format=format, lenient=lenient)
+        except TranscriptError as error:
+            _forgive(error, "<bytes>", lenient, report)
+        return
+    if not isinstance(source, str | os.PathLike):
+        raise TranscriptError(
+            f"a path, several paths or bytes are read, not {type(source).__name__}"
+        )
+    path = Path(source)
+    if path.is_dir():
+        yield from _of_folder(path, format, lenient, report)
+        return
+    try:
+        yield from _of_file(path, format, lenient, report)
+    except TranscriptError as error:
+        _forgive(error, str(path), lenient, report)
+
+
+def _of_file(
+    path: Path, format: str | None, lenient: bool, report: LoadReport
+) -> Iterator[Conversation]:
+    name = str(path)
     try:
         data = path.read_bytes()
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        if not lenient:
-            raise TranscriptError(f"cannot be read: {why}", source=str(path)) from None
-        report.skipped(source, None, why)
-        return
-    yield from _documents(data, source, format, lenient, report, forgiving=forgiving)
+    except FileNotFoundError:
+        raise TranscriptError("there is no such file or folder", source=name) from None
+    except (OSError, ValueError) as wrong:
+        what = wrong.strerror if isinstance(wrong, OSError) else str(wrong)
+        raise TranscriptError(f"cannot be opened: {what}", source=name) from None
+    yield from read_transcript(
+        data, report=report, name=name, source=name, format=format, lenient=lenient
+    )
 
 
-def _documents(
-    data: bytes,
-    source: str,
-    format: str | None,
-    lenient: bool,
-    report: LoadReport,
-    *,
-    forgiving: bool,
+def _of_folder(
+    folder: Path, format: str | None, lenient: bool, report: LoadReport
 ) -> Iterator[Conversation]:
-    """`forgiving` skips what no format recognises, as in a folder with other files."""
-    try:
-        document = Document(data, source, report)
-        found = detect(document, format)
-    except UnrecognisedError as error:
-        if not (lenient or forgiving):
-            raise
-        report.skipped(source, None, error.what.partition(".")[0])
-        return
-    except TranscriptError as error:
-        if not lenient:
-            raise
-        report.skipped(source, error.line, error.what)
-        return
-    try:
-        for conversation in found.read(document):
-            report.counted(source, found.name)
-            yield conversation
-    except TranscriptError as error:
-        if not lenient:
-            raise
-        report.skipped(source, error.line, error.what)
+    before = len(report.read)
+    files = [
+        path for path in sorted(folder.rglob("*")) if path.is_file() and not _hidden(path, folder)
+    ]
+    for path in files:
+        try:
+            yield from _of_file(path, format, lenient, report)
+        except Unrecognised as other:
+            report.skipped.append(Note(str(path), other.line, other.what))
+        except TranscriptError as error:
+            _forgive(error, str(path), lenient, report)
+    if len(report.read) == before and not lenient:
+        what = f"none of its {len(files):,} files is a transcript" if files else "is empty"
+        raise TranscriptError(what, source=str(folder))
 
 
-def _unique(conversations: Iterable[Conversation], report: LoadReport) -> Iterator[Conversation]:
-    seen: dict[str, int] = {}
-    for conversation in conversations:
-        n = seen[conversation.id] = seen.get(conversation.id, 0) + 1
-        if n > 1:
-            new = f"{conversation.id}#{n}"
-            while new in seen:
-                new += "#"
-            seen[new] = 1
-            report.repaired(
-                conversation.source or "", None, f"id {conversation.id!r} again: now {new!r}"
-            )
-            conversation = msgspec.structs.replace(conversation, id=new)
-        yield conversation
+def _hidden(path: Path, folder: Path) -> bool:
+    """Whether it, or a folder that it is in, has a name that is not shown, such as `.git`."""
+    return any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 
-@contextmanager
-def _gc_paused() -> Iterator[None]:
-    """Frozen values form no cycles; looking for some while reading costs a third of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+def _forgive(error: TranscriptError, name: str, lenient: bool, report: LoadReport) -> None:
+    if not lenient:
+        raise error
+    report.skipped.append(Note(error.source or name, error.line, error.what))
+
+
+def _renamed(conversation: Conversation, used: set[str], report: LoadReport) -> Conversation:
+    n = 2
+    while f"{conversation.id}#{n}" in used:
+        n += 1
+    id = f"{conversation.id}#{n}"
+    where = conversation.source or "<bytes>"
+    what = f"a second conversation has the id {conversation.id!r}: it is {id!r}"
+    report.repaired.append(Note(where, None, what))
+    return msgspec.structs.replace(conversation, id=id)

@@ -1,51 +1,53 @@
-"""Conversations that come with the project: `load` one set, `list` them all."""
+"""Bundled data sets: conversations that this project wrote itself.
+
+>>> conversations = load("support")
+>>> conversations[0].id
+'bookshop-refund'
+"""
 
 from __future__ import annotations
 
 import builtins
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
 
-from chatmem_lab.corpora import read
 from chatmem_lab.errors import DatasetError
-from chatmem_lab.transcripts import Conversations
+from chatmem_lab.transcripts import Conversations, LoadReport, read_transcript
 
-__all__ = ["DatasetInfo", "list", "load"]
+__all__ = ["list", "load"]
 
-_INSTALLED = Path(__file__).parent / "_bundled" / "datasets"
-_CHECKOUT = Path(__file__).parent.parent / "datasets"
+_PACKAGE = Path(__file__).resolve().parent
+
+#: What each data set is; one that is not named here is described by its size.
+_ABOUT = {
+    "support": "customer support in English with tools",
+}
 
 
-class DatasetInfo(NamedTuple):
-    """A bundled data set."""
-
-    name: str
-    conversations: int
-    messages: int
+def _files() -> dict[str, Path]:
+    # In a wheel the data lie inside the package, in a checkout beside it.
+    bundled = _PACKAGE / "_bundled" / "datasets"
+    folder = bundled if bundled.is_dir() else _PACKAGE.parent / "datasets"
+    return {path.stem: path for path in sorted(folder.glob("*.jsonl"))}
 
 
 def load(name: str) -> Conversations:
-    """Load a bundled data set.
-
-    They were written for this project, not recorded from users; ``datasets/README.md`` is
-    the data card.
+    """The conversations of a bundled data set.
 
     Parameters
     ----------
     name : str
-        Such as ``"support"``; `list` names all.
+        One of `list()`.
 
     Raises
     ------
     DatasetError
-        Naming the data sets that exist.
+        If there is none of that name.
 
     Examples
     --------
-    >>> conversation = load("support")[0]
-    >>> conversation.model
-    'gpt-5'
+    >>> sorted({conversation.model for conversation in load("support")})
+    ['gpt-5']
     """
     files = _files()
     if name not in files:
@@ -54,22 +56,22 @@ def load(name: str) -> Conversations:
         raise DatasetError(
             f"there is no data set {name!r}.{hint} There are: {', '.join(files) or 'none'}"
         )
-    return read(files[name], format="own")
+    report = LoadReport()
+    label = f"datasets/{name}.jsonl"
+    read = read_transcript(files[name].read_bytes(), report=report, name=label, format="own")
+    return Conversations(read, report)
 
 
-def list() -> builtins.list[DatasetInfo]:
-    """The bundled data sets.
+def list() -> dict[str, str]:
+    """The bundled data sets: name → what it is.
 
-    >>> "support" in [info.name for info in list()]
+    >>> "support" in list()
     True
     """
-    found = []
-    for name in _files():
-        conversations = load(name)
-        found.append(DatasetInfo(name, len(conversations), sum(map(len, conversations))))
-    return found
+    return {name: _ABOUT.get(name) or _size(name) for name in builtins.list(_files())}
 
 
-def _files() -> dict[str, Path]:
-    folder = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
-    return {path.stem: path for path in sorted(folder.glob("*.jsonl"))}
+def _size(name: str) -> str:
+    conversations = load(name)
+    messages = sum(len(conversation) for conversation in conversations)
+    return f"{len(conversations):,} conversations, {messages:,} messages"

@@ -1,25 +1,17 @@
-"""Readers and writers of transcripts, one format per file."""
+"""Transcripts: files of recorded conversations, one format per file."""
 
-from chatmem_lab.transcripts.detection import (
-    Format,
-    FormatInfo,
-    UnrecognisedError,
-    detect,
-    formats,
-)
-from chatmem_lab.transcripts.document import Document
-from chatmem_lab.transcripts.load_report import Conversations, LoadReport, Problem
-from chatmem_lab.transcripts.own import write_own
+from chatmem_lab.transcripts.load_report import Conversations, LoadReport, Note, Reading
+from chatmem_lab.transcripts.own import encode_conversation
+from chatmem_lab.transcripts.reading import read_transcript
+from chatmem_lab.transcripts.registry import Unrecognised, formats
 
 __all__ = [
     "Conversations",
-    "Document",
-    "Format",
-    "FormatInfo",
     "LoadReport",
-    "Problem",
-    "UnrecognisedError",
-    "detect",
+    "Note",
+    "Reading",
+    "Unrecognised",
+    "encode_conversation",
     "formats",
-    "write_own",
+    "read_transcript",
 ]

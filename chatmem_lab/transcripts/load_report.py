@@ -1,82 +1,98 @@
-"""`LoadReport`: what was read, skipped and repaired, file by file. `Conversations`: with one."""
+"""`LoadReport`: what was read, what was skipped, what was repaired; `Conversations` with it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from chatmem_lab.messages import Conversation
 
-__all__ = ["Conversations", "LoadReport", "Problem"]
+__all__ = ["Conversations", "LoadReport", "Note", "Reading"]
+
+#: How many notes of a kind a report shows.
+SHOWN = 5
 
 
-class Problem(NamedTuple):
-    """Something that was not read as it stands."""
+@dataclass(frozen=True)
+class Note:
+    """Something that was skipped or repaired: where, and why.
 
-    kind: str
+    Examples
+    --------
+    >>> print(Note("run.jsonl", 14, "a torn last line"))
+    run.jsonl, line 14: a torn last line
+    """
+
     source: str
     line: int | None
     reason: str
 
     def __str__(self) -> str:
         place = self.source if self.line is None else f"{self.source}, line {self.line}"
-        return f"{self.kind}: {place}: {self.reason}"
+        return f"{place}: {self.reason}"
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What one transcript gave."""
+
+    source: str
+    format: str
+    conversations: int
+    messages: int
+
+
+@dataclass
 class LoadReport:
-    """What became of the transcripts.
+    """What loading did: nothing is left out or changed without a note.
 
-    Attributes
+    Parameters
     ----------
-    read : dict of str to int
-        Conversations by transcript.
-    formats : dict of str to str
-        The format of each transcript.
-    problems : list of Problem
-        With kind "skipped" or "repaired".
+    read : list of Reading
+        One per transcript: source, format, conversations, messages.
+    skipped : list of Note
+        Files, lines and records that were left out.
+    repaired : list of Note
+        What was read although the file had it another way.
     """
 
-    def __init__(self) -> None:
-        self.read: dict[str, int] = {}
-        self.formats: dict[str, str] = {}
-        self.problems: list[Problem] = []
-
-    def skipped(self, source: str, line: int | None, reason: str) -> None:
-        """Note what was left out."""
-        self.problems.append(Problem("skipped", source, line, reason))
-
-    def repaired(self, source: str, line: int | None, reason: str) -> None:
-        """Note what was changed so that it could be read."""
-        self.problems.append(Problem("repaired", source, line, reason))
-
-    def counted(self, source: str, format: str) -> None:
-        """Note one more conversation of a transcript."""
-        self.read[source] = self.read.get(source, 0) + 1
-        self.formats[source] = format
+    read: list[Reading] = field(default_factory=list)
+    skipped: list[Note] = field(default_factory=list)
+    repaired: list[Note] = field(default_factory=list)
 
     def __repr__(self) -> str:
-        conversations = sum(self.read.values())
-        kinds = [problem.kind for problem in self.problems]
+        files = Counter(reading.format for reading in self.read)
+        conversations = sum(reading.conversations for reading in self.read)
+        messages = sum(reading.messages for reading in self.read)
+        formats = ", ".join(f"{name} {n:,}" for name, n in sorted(files.items()))
         lines = [
-            f"read {conversations:,} conversations from {len(self.read):,} transcripts"
-            + "".join(
-                f", {kinds.count(kind):,} {kind}"
-                for kind in ("skipped", "repaired")
-                if kind in kinds
-            )
+            f"read      {_many(conversations, 'conversation')}, {_many(messages, 'message')} "
+            f"from {_many(len(self.read), 'file')}" + (f" ({formats})" if formats else "")
         ]
-        by_format: dict[str, int] = {}
-        for source, format in self.formats.items():
-            by_format[format] = by_format.get(format, 0) + self.read[source]
-        lines += [f"  {name}: {n:,}" for name, n in sorted(by_format.items())]
-        lines += [f"  {problem}" for problem in self.problems[:20]]
-        if len(self.problems) > 20:
-            lines.append(f"  … and {len(self.problems) - 20:,} more in .problems")
+        for name, notes in (("skipped", self.skipped), ("repaired", self.repaired)):
+            lines.append(f"{name:<9} {len(notes):,}" if notes else f"{name:<9} nothing")
+            lines += [f"    {note}" for note in notes[:SHOWN]]
+            if len(notes) > SHOWN:
+                lines.append(f"    … and {len(notes) - SHOWN:,} more")
         return "\n".join(lines)
 
 
+def _many(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
 class Conversations(list[Conversation]):
-    """Conversations as a list, with the `report` of how they were read."""
+    """A list of conversations, with the report of how they were loaded.
+
+    Examples
+    --------
+    >>> conversations = Conversations([Conversation("empty")])
+    >>> len(conversations), conversations.report.skipped
+    (1, [])
+    """
+
+    report: LoadReport
 
     def __init__(
         self, conversations: Iterable[Conversation] = (), report: LoadReport | None = None
@@ -85,5 +101,10 @@ class Conversations(list[Conversation]):
         self.report = report if report is not None else LoadReport()
 
     def __repr__(self) -> str:
-        messages = sum(map(len, self))
-        return f"<{len(self):,} conversations, {messages:,} messages>"
+        if not self:
+            return "Conversations: none"
+        messages = sum(len(conversation) for conversation in self)
+        ids = ", ".join(repr(conversation.id) for conversation in self[:3])
+        more = ", …" if len(self) > 3 else ""
+        head = f"{_many(len(self), 'conversation')}, {_many(messages, 'message')}"
+        return f"Conversations: {head}: {ids}{more}"

@@ -1,39 +1,30 @@
-"""The project's own JSON Lines, ``format: 1``.
+"""The package's own JSONL, format 1: a header line per conversation, then a line per message.
 
-Per conversation a header line, then a line per message, then a line per recorded event::
-
-    {"format": 1, "id": "refund-17", "model": "gpt-5", "tools": […]}
-    {"role": "user", "parts": [{"type": "text", "text": "Hello"}]}
-    {"event": {"position": 12, "kind": "fold", …}}
+The header is ``{"format":1,"id":…}`` with model, tools, created_at, source, metadata and extra
+where there are any. A message's line is the `Message` as JSON; a recorded event's line is
+``{"event":…}``. The next header begins the next conversation.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from chatmem_lab.errors import TranscriptError
 from chatmem_lab.messages import Conversation, Message, RecordedEvent
-from chatmem_lab.transcripts.document import Document, mended, not_finite, decoded
+from chatmem_lab.transcripts.format import Format
+from chatmem_lab.transcripts.json_text import BrokenJson, explain, mend_surrogates
+from chatmem_lab.transcripts.transcript import Line, Transcript
 
-__all__ = ["description", "name", "read", "recognises", "write_own"]
-
-name = "own"
-description = "chatmem_lab's own JSON Lines, format 1: nothing is lost in it"
-
-_FORMAT = 1
+__all__ = ["OWN", "encode_conversation"]
 
 
-class _Header(Struct, omit_defaults=True):
-    format: int
+class _Header(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    format: Literal[1]
     id: str
     model: str | None = None
     tools: tuple[dict[str, Any], ...] = ()
@@ -43,141 +34,164 @@ class _Header(Struct, omit_defaults=True):
     extra: dict[str, Any] | None = None
 
 
-_message_decoder = msgspec.json.Decoder(Message)
+class _MessageLine(Message, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A message whose line has no other field: a misspelt one must not vanish."""
 
 
-def recognises(document: Document) -> bool:
-    """Whether the first record is a header."""
-    first = document.whole if document.whole is not None else next(iter(document.sample), None)
-    return isinstance(first, dict) and "format" in first and "id" in first and "role" not in first
+class _EventLine(Struct, forbid_unknown_fields=True):
+    event: RecordedEvent
 
 
-def read(document: Document) -> Iterator[Conversation]:
-    """The conversations of the document, in order."""
-    header: _Header | None = None
-    messages: list[Message] = []
-    events: list[RecordedEvent] = []
-    for number, line in document.lines():
-        try:
-            if line.startswith(b'{"role"'):
-                record: Any = _message_decoder.decode(line)
-            else:
-                record = _converted(document, number, line)
-        except (msgspec.DecodeError, RecursionError, TranscriptError) as error:
-            if isinstance(error, msgspec.ValidationError):
-                raise TranscriptError(str(error), source=document.source, line=number) from None
-            if document.is_torn(number, line):
-                document.report.skipped(document.source, number, "torn last line")
-                continue
-            record = _converted(document, number, line)
-        if isinstance(record, _Header):
-            if header is not None:
-                yield _conversation(header, messages, events, document)
-            header, messages, events = record, [], []
-            if header.format != _FORMAT:
-                raise TranscriptError(
-                    f"format {header.format}: this version reads format {_FORMAT}",
-                    source=document.source,
-                    line=number,
-                )
-        elif header is None:
-            raise TranscriptError(
-                "a message before the first header", source=document.source, line=number
-            )
-        elif isinstance(record, RecordedEvent):
-            events.append(record)
-        else:
-            messages.append(record)
-    if header is not None:
-        yield _conversation(header, messages, events, document)
+_decode_header = msgspec.json.Decoder(_Header).decode
+_decode_message = msgspec.json.Decoder(_MessageLine).decode
+_decode_event = msgspec.json.Decoder(_EventLine).decode
+_decode_any = msgspec.json.Decoder().decode
+_fields = msgspec.structs.astuple
+_encode = msgspec.json.Encoder().encode
 
 
-def _converted(document: Document, number: int, line: bytes) -> Any:
-    """A line that is no plain message line, by its keys."""
-    record = decoded(line, document.source, number, document.report)
-    try:
-        if isinstance(record, dict) and "event" in record:
-            return msgspec.convert(record["event"], RecordedEvent)
-        if isinstance(record, dict) and "role" in record:
-            return msgspec.convert(record, Message)
-        return msgspec.convert(record, _Header)
-    except msgspec.ValidationError as error:
-        raise TranscriptError(str(error), source=document.source, line=number) from None
+def encode_conversation(conversation: Conversation) -> bytes:
+    r"""The lines of one conversation.
 
-
-def _conversation(
-    header: _Header,
-    messages: list[Message],
-    events: list[RecordedEvent],
-    document: Document,
-) -> Conversation:
-    return Conversation(
-        header.id,
-        tuple(messages),
-        tools=header.tools,
-        model=header.model,
-        created_at=header.created_at,
-        source=header.source if header.source is not None else document.source,
-        recorded_events=tuple(events),
-        metadata=header.metadata,
-        extra=header.extra,
-    )
-
-
-def write_own(conversations: Iterable[Conversation], path: str | Path) -> Path:
-    """Write conversations, all or nothing: beside the target first, then renamed.
-
-    Raises
-    ------
-    TranscriptError
-        For a number that JSON does not have, with its path. Lone surrogates become U+FFFD,
-        with a warning.
+    >>> from chatmem_lab.messages import user
+    >>> encode_conversation(Conversation("c", (user("hi"),))).decode().splitlines()
+    ['{"format":1,"id":"c"}', '{"role":"user","parts":[{"type":"text","text":"hi"}]}']
     """
-    target = Path(path)
-    handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            for conversation in conversations:
-                for line in _lines(conversation):
-                    file.write(line + b"\n")
-        os.replace(beside, target)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-    return target
-
-
-def _lines(conversation: Conversation) -> Iterator[bytes]:
     header = _Header(
-        format=_FORMAT,
-        id=conversation.id,
-        model=conversation.model,
-        tools=conversation.tools,
-        created_at=conversation.created_at,
-        source=conversation.source,
-        metadata=conversation.metadata,
-        extra=conversation.extra,
+        1,
+        conversation.id,
+        conversation.model,
+        conversation.tools,
+        conversation.created_at,
+        conversation.source,
+        conversation.metadata,
+        conversation.extra,
     )
-    yield _encoded(header, f"conversation {conversation.id!r}")
-    for position, message in enumerate(conversation.messages):
-        yield _encoded(message, f"message {position} of {conversation.id!r}")
-    for event in conversation.recorded_events:
-        yield _encoded({"event": event}, f"an event of {conversation.id!r}")
-
-
-def _encoded(value: Any, where: str) -> bytes:
-    path = not_finite(msgspec.to_builtins(value)) if _has_free_values(value) else None
-    if path is not None:
-        raise TranscriptError(f"{where}: {path} is NaN or infinite, which JSON does not have")
     try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        warnings.warn(f"{where}: lone surrogates became U+FFFD", UserWarning, stacklevel=5)
-        return msgspec.json.encode(mended(msgspec.to_builtins(value)))
+        # The number of the format goes first, and is no default: it is always written.
+        lines = [_encode(header)]
+        lines += map(_encode, conversation.messages)
+        lines += [_encode(_EventLine(event)) for event in conversation.recorded_events]
+    except (TypeError, ValueError, RecursionError) as wrong:
+        raise TranscriptError(
+            f"conversation {conversation.id!r} holds what JSON cannot hold: {wrong}"
+        ) from None
+    return b"\n".join(lines) + b"\n"
 
 
-def _has_free_values(value: Any) -> bool:
-    """Whether the user's own values are in it, which may hold any number."""
-    if isinstance(value, dict):
-        return True
-    return value.metadata is not None or value.extra is not None or hasattr(value, "tools")
+def _recognises(transcript: Transcript) -> bool:
+    first = transcript.first
+    return (
+        isinstance(first, dict)
+        and type(first.get("format")) is int
+        and "id" in first
+        and "messages" not in first
+        and "role" not in first
+    )
+
+
+class _Open:
+    """The conversation whose lines are being read."""
+
+    def __init__(self, header: _Header) -> None:
+        self.header = header
+        self.messages: list[Message] = []
+        self.events: list[RecordedEvent] = []
+
+    def close(self) -> Conversation:
+        header = self.header
+        return Conversation(
+            header.id,
+            tuple(self.messages),
+            header.tools,
+            header.model,
+            header.created_at,
+            header.source,
+            tuple(self.events),
+            header.metadata,
+            header.extra,
+        )
+
+
+def _read(transcript: Transcript) -> Iterator[Conversation]:
+    current: _Open | None = None
+    append = None
+    for line in transcript.lines():
+        data = line.data
+        if append is not None and data.startswith(b'{"role":'):
+            try:
+                append(Message(*_fields(_decode_message(data))))
+                continue
+            except (ValueError, RecursionError):
+                pass
+        for record, at in _records(transcript, line):
+            if isinstance(record, _Header):
+                if current is not None:
+                    yield current.close()
+                current = _Open(record)
+                append = current.messages.append
+            elif current is None:
+                transcript.refuse('stands before the first header, {"format":1,…}', at)
+            elif isinstance(record, Message):
+                current.messages.append(record)
+            else:
+                current.events.append(record)
+    if current is not None:
+        yield current.close()
+
+
+def _records(
+    transcript: Transcript, line: Line
+) -> list[tuple[_Header | Message | RecordedEvent, int]]:
+    """The records of a line that is no plain message, each with its line's number."""
+    data = line.data
+    try:
+        value = _decode_any(data)
+    except (ValueError, RecursionError) as error:
+        mended = mend_surrogates(data)
+        if mended != data:
+            transcript.repair("half of a surrogate pair became U+FFFD", line.number)
+            return _records(transcript, line._replace(data=mended))
+        wrong: BrokenJson = explain(data, error)
+        return [
+            record
+            for piece in transcript.rescue(line, wrong)
+            for record in _records(transcript, line._replace(data=piece))
+        ]
+    try:
+        return [(_typed(value, data), line.number)]
+    except (ValueError, RecursionError) as error:
+        transcript.refuse(_in_words(str(error)), line.number)
+    return []
+
+
+def _typed(value: Any, data: bytes) -> _Header | Message | RecordedEvent:
+    if isinstance(value, dict) and "format" in value and "role" not in value:
+        if value["format"] != 1:
+            raise ValueError(
+                f"format is {value['format']!r}, and this version reads format 1: "
+                "a newer chatmem_lab wrote it"
+            )
+        return _decode_header(data)
+    if isinstance(value, dict) and "event" in value:
+        return _decode_event(data).event
+    if isinstance(value, dict) and "role" in value:
+        return Message(*_fields(_decode_message(data)))
+    raise ValueError("a header with format, a message with role, or an event was expected")
+
+
+def _in_words(error: str) -> str:
+    """What msgspec says, the path first: `$.parts[0].text` reads `parts[0].text`."""
+    what, _, path = error.partition(" - at `$")
+    what = what.replace("`", "")
+    path = path.rstrip("`").lstrip(".")
+    return f"{path}: {what[:1].lower()}{what[1:]}" if path else what
+
+
+OWN = Format(
+    "own",
+    "chatmem_lab's own JSONL: a header line per conversation, then a line per message",
+    'a first line {"format":1,"id":…}',
+    _recognises,
+    _read,
+)

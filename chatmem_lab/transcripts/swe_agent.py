@@ -1,80 +1,95 @@
-"""SWE-agent trajectories: `.traj` files, and demonstrations in YAML."""
+"""SWE-agent's trajectories: a ``.traj`` object or a YAML demonstration with `history`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-import yaml
-
-from chatmem_lab.errors import TranscriptError
 from chatmem_lab.messages import Conversation, Message
-from chatmem_lab.transcripts.document import Document
-from chatmem_lab.transcripts.openai_chat import ROLES, ChatReader
+from chatmem_lab.transcripts.chat_message import ChatMessages
+from chatmem_lab.transcripts.fields import WrongField, of_type
+from chatmem_lab.transcripts.format import Format
+from chatmem_lab.transcripts.transcript import Transcript
 
-__all__ = ["description", "name", "read", "recognises"]
-
-name = "swe-agent"
-description = "SWE-agent trajectories: the history of each agent, JSON or YAML"
-
-_YAML_HISTORY = re.compile(rb"^history:", re.MULTILINE)
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+__all__ = ["SWE_AGENT"]
 
 
-def recognises(document: Document) -> bool:
-    """Whether it is an object with a history of messages."""
-    value = document.whole
-    if value is None and document.data.lstrip()[:1] not in (b"{", b"["):
-        return _YAML_HISTORY.search(document.data) is not None
-    if not isinstance(value, dict):
+def _recognises(transcript: Transcript) -> bool:
+    first = transcript.first
+    if not isinstance(first, dict) or not isinstance(first.get("history"), list):
         return False
-    history = value.get("history")
-    return isinstance(history, list) and all(
-        isinstance(m, dict) and m.get("role") in ROLES for m in history
+    return all(
+        isinstance(entry, dict) and isinstance(entry.get("role"), str)
+        for entry in first["history"][:20]
     )
 
 
-def read(document: Document) -> Iterator[Conversation]:
-    """A conversation per agent; demonstrations are not generated in it."""
-    value = _value(document)
-    history = value.get("history") if isinstance(value, dict) else None
-    if not isinstance(history, list):
-        raise TranscriptError("history must be a list of messages", source=document.source)
-    readers: dict[str, ChatReader] = {}
-    agents: dict[str, list[Message]] = {}
-    for index, record in enumerate(history):
-        agent = str(record.get("agent") or "main") if isinstance(record, dict) else "main"
-        reader = readers.setdefault(agent, ChatReader(document.source))
-        agents.setdefault(agent, []).append(_message(reader, record, f"history[{index}]"))
-    rest = {key: child for key, child in value.items() if key != "history"} or None
-    for agent, messages in agents.items():
-        id = document.stem if len(agents) == 1 else f"{document.stem}/{agent}"
-        yield Conversation(id, tuple(messages), source=document.source, extra=rest)
+def _read(transcript: Transcript) -> Iterator[Conversation]:
+    for line, record in transcript.records():
+        try:
+            yield from _conversations(record, transcript, line)
+        except WrongField as wrong:
+            transcript.refuse(str(wrong), line)
 
 
-def _message(reader: ChatReader, record: Any, path: str) -> Message:
-    is_demonstration = isinstance(record, dict) and bool(
-        record.get("is_demo") or record.get("message_type") == "demonstration"
-    )
-    message = reader.message(record, path, generated=not is_demonstration)
-    ids = record.get("tool_call_ids")
-    if message.role == "tool" and message.tool_call_id is None and isinstance(ids, list) and ids:
-        return msgspec.structs.replace(message, tool_call_id=str(ids[0]))
+def _conversations(record: Any, transcript: Transcript, line: int | None) -> list[Conversation]:
+    rest = dict(of_type(record, dict, ""))
+    history = of_type(rest.pop("history", None), list, "history")
+    # The steps say again what the history says; newer files repeat all of it at every step.
+    rest.pop("trajectory", None)
+    converters: dict[str | None, ChatMessages] = {}
+    messages: dict[str | None, list[Message]] = {}
+    for i, entry in enumerate(history):
+        try:
+            agent = of_type(entry, dict, "").get("agent")
+            agent = agent if isinstance(agent, str) else None
+            if agent not in converters:
+                converters[agent] = ChatMessages(lambda what: transcript.repair(what, line))
+                messages[agent] = []
+            messages[agent].append(_message(entry, converters[agent]))
+        except WrongField as wrong:
+            raise wrong.under(f"history[{i}]") from None
+    several = len(messages) > 1
+    return [
+        Conversation(
+            f"{transcript.stem}/{agent or 'unnamed'}" if several else transcript.stem,
+            tuple(said),
+            source=transcript.source,
+            metadata={"agent": agent} if agent is not None else None,
+            extra=rest or None,
+        )
+        for agent, said in (messages or {None: []}).items()
+    ]
+
+
+def _message(entry: dict[str, Any], convert: ChatMessages) -> Message:
+    record = dict(entry)
+    ids = record.pop("tool_call_ids", None)
+    if ids is not None:
+        ids = of_type(ids, list, "tool_call_ids")
+        for i, id in enumerate(ids):
+            of_type(id, str, f"tool_call_ids[{i}]")
+        if len(ids) > 1:
+            record["tool_call_ids"] = ids
+        if ids:
+            record.setdefault("tool_call_id", ids[0])
+    message = convert(record)
+    if record.get("is_demo") is True and message.role == "assistant":
+        # A demonstration: no model made it in this conversation.
+        return _not_generated(message)
     return message
 
 
-def _value(document: Document) -> Any:
-    if document.data.lstrip()[:1] in (b"{", b"["):
-        return document.value()
-    try:
-        return yaml.load(document.data, Loader=_Loader)  # a safe loader: plain values only
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark is not None else None
-        raise TranscriptError(
-            f"broken YAML: {getattr(error, 'problem', error)}", source=document.source, line=line
-        ) from None
-    except (RecursionError, ValueError) as error:
-        raise TranscriptError(f"broken YAML: {error}", source=document.source) from None
+def _not_generated(message: Message) -> Message:
+    from msgspec.structs import replace
+
+    return replace(message, generated=False)
+
+
+SWE_AGENT = Format(
+    "swe_agent",
+    "SWE-agent trajectories (.traj) and YAML demonstrations, from their history",
+    "an object with history, a list of entries with a role",
+    _recognises,
+    _read,
+)
