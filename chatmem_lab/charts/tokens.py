@@ -31,8 +31,9 @@ from chatmem_lab.charts.style import (
     size_px,
     styled,
 )
-from chatmem_lab.html.numbers import axis_text, exact, nice_ticks
+from chatmem_lab.html.numbers import axis_text, counted, exact, nice_ticks
 from chatmem_lab.html.text import cut
+from chatmem_lab.tokens.counting import weakest
 
 __all__ = ["plot_tokens"]
 
@@ -113,9 +114,15 @@ def plot_tokens(run: object, ax: Axes | None = None, *, dark: bool = False) -> A
             handles = _draw(ax, _binned(frame), len(frame), colours)
             handles += _mark_events(ax, getattr(run, "events", None), colours)
             key(ax, handles, colours)
-        axis_words(ax, "request", "tokens", colours)
+        axis_words(ax, "request", _unit(frame), colours)
         title(ax, "Tokens per request, by role", recipe, colours)
     return ax
+
+
+def _unit(frame: pd.DataFrame) -> str:
+    """The axis' unit; a count that is not exact says so."""
+    kind = weakest(frame["count_kind"].unique()) if "count_kind" in frame else "exact"
+    return "tokens ?" if kind == "unknown" else counted("tokens", kind)
 
 
 def layers_of(frame: pd.DataFrame) -> Layers:

@@ -153,6 +153,16 @@ def test_words(make_run):
     assert ax.texts[-1].get_text() == "airline-3 · TokenWindow(4_000)"
 
 
+@pytest.mark.parametrize(
+    ("kind", "unit"),
+    [("estimate", "≈ tokens"), ("upper_bound", "≤ tokens"), ("unknown", "tokens ?")],
+)
+def test_a_count_that_is_not_exact_says_so(make_run, kind, unit):
+    run = make_run(30)
+    run.requests.loc[3, "count_kind"] = kind
+    assert plot_tokens(run).get_ylabel() == unit
+
+
 def test_empty(make_run):
     ax = plot_tokens(make_run(30).requests.iloc[:0])
     assert [text.get_text() for text in ax.texts] == [
