@@ -173,7 +173,12 @@ def styled(dark: bool = False) -> Iterator[Theme]:
     >>> plt.close(figure)
     """
     with mpl.rc_context(rc(dark)):
-        yield theme(dark)
+        try:
+            yield theme(dark)
+        finally:
+            # The first figure of a notebook loads its backend, which turns this on for good.
+            interactive = mpl.is_interactive()
+    mpl.interactive(interactive)
 
 
 def new_axes(height: float) -> Axes:

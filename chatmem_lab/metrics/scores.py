@@ -56,7 +56,8 @@ def scores_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
 
 def _score(label: str, trace: Trace) -> dict[str, object]:
     input_tokens = int(trace.input_tokens.sum())
-    summaries = summaries_of(trace)
+    # What is made after the last request is in no total, as its tokens are not.
+    summaries = [s for s in summaries_of(trace) if s.request < trace.requests]
     items = sum(summary.items for summary in summaries)
     kept = sum(summary.items_kept for summary in summaries)
     return {

@@ -3,7 +3,7 @@
 from chatmem_lab.tokens.budgets import budget
 from chatmem_lab.tokens.counting import COUNT_KINDS, Count, TokenCounter, weakest
 from chatmem_lab.tokens.encodings import EncodingError
-from chatmem_lab.tokens.models import Model, find_model, models, register_model
+from chatmem_lab.tokens.models import Model, find_model, known_models, register_model
 from chatmem_lab.tokens.openai_counter import OpenAICounter, counter, default_counter
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "counter",
     "default_counter",
     "find_model",
-    "models",
+    "known_models",
     "register_model",
     "weakest",
 ]

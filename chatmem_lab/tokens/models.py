@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from chatmem_lab.errors import UnknownModelError
 
-__all__ = ["AS_OF", "Model", "find_model", "models", "register_model"]
+__all__ = ["AS_OF", "Model", "find_model", "known_models", "register_model"]
 
 #: When the table was last checked against OpenAI's model pages.
 AS_OF = "2026-11"
@@ -98,7 +98,7 @@ _VERSION = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{4}|latest|preview|\d{4}-preview)$
 _FINE_TUNED = re.compile(r"^ft:([^:]+)(:.*)?$")
 
 
-def models() -> list[Model]:
+def known_models() -> list[Model]:
     """Every model of the table, and those that were registered."""
     return list(_MODELS.values())
 

@@ -67,3 +67,13 @@ def test_requests_stand_above_their_numbers():
     assert ax.get_xlim() == (-0.5, 0.5)
     ax.figure.canvas.draw()
     assert "0" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_a_backend_that_is_loaded_inside_stays_interactive():
+    was = mpl.is_interactive()
+    try:
+        with style.styled():
+            mpl.interactive(True)
+        assert mpl.is_interactive()
+    finally:
+        mpl.interactive(was)
