@@ -18,6 +18,7 @@ from chatmem_lab.transcripts import (
     Note,
     Unrecognised,
     encode_conversation,
+    format_named,
     read_transcript,
 )
 
@@ -122,16 +123,10 @@ def write(
         raise TranscriptError(f"there is no folder {target.parent}", source=str(path))
     if target.is_dir():
         raise TranscriptError("is a folder: name a file in it", source=str(path))
-    seen: set[str] = set()
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             for conversation in conversations:
-                if conversation.id in seen:
-                    raise TranscriptError(
-                        f"two conversations have the id {conversation.id!r}", source=str(path)
-                    )
-                seen.add(conversation.id)
                 file.write(encode_conversation(conversation))
         # A temporary file is private; what is written has the rights that any new file gets.
         umask = os.umask(0)
@@ -148,12 +143,14 @@ def write(
 def _conversations(
     source: Source | Iterable[Source], format: str | None, lenient: bool, report: LoadReport
 ) -> Iterator[Conversation]:
-    used: set[str] = set()
+    if format is not None:
+        format_named(format)
+    used: dict[str, int] = {}
     for one in _sources(source):
         for conversation in _of_source(one, format, lenient, report):
             if conversation.id in used:
                 conversation = _renamed(conversation, used, report)
-            used.add(conversation.id)
+            used[conversation.id] = 1
             yield conversation
 
 
@@ -181,8 +178,10 @@ def _of_source(
         raise TranscriptError(
             f"a path, several paths or bytes are read, not {type(source).__name__}"
         )
+    if source == "":
+        raise TranscriptError("a path is empty: name a file or a folder")
     path = Path(source)
-    if path.is_dir():
+    if os.path.isdir(path):
         yield from _of_folder(path, format, lenient, report)
         return
     try:
@@ -221,9 +220,9 @@ def _of_folder(
             report.skipped.append(Note(str(path), other.line, other.what))
         except TranscriptError as error:
             _forgive(error, str(path), lenient, report)
-    if len(report.read) == before and not lenient:
+    if len(report.read) == before:
         what = f"none of its {len(files):,} files is a transcript" if files else "is empty"
-        raise TranscriptError(what, source=str(folder))
+        _forgive(TranscriptError(what, source=str(folder)), str(folder), lenient, report)
 
 
 def _hidden(path: Path, folder: Path) -> bool:
@@ -237,10 +236,11 @@ def _forgive(error: TranscriptError, name: str, lenient: bool, report: LoadRepor
     report.skipped.append(Note(error.source or name, error.line, error.what))
 
 
-def _renamed(conversation: Conversation, used: set[str], report: LoadReport) -> Conversation:
-    n = 2
+def _renamed(conversation: Conversation, used: dict[str, int], report: LoadReport) -> Conversation:
+    n = used[conversation.id] + 1
     while f"{conversation.id}#{n}" in used:
         n += 1
+    used[conversation.id] = n
     id = f"{conversation.id}#{n}"
     where = conversation.source or "<bytes>"
     what = f"a second conversation has the id {conversation.id!r}: it is {id!r}"

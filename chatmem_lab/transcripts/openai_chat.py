@@ -28,7 +28,8 @@ def messages_of(records: list[Any], transcript: Transcript, line: int | None) ->
 
 def _is_conversation(value: Any) -> bool:
     if isinstance(value, dict):
-        return "traj" not in value and looks_like_chat(value.get("messages"))
+        # With its instructions beside the messages it is Anthropic's.
+        return "system" not in value and looks_like_chat(value.get("messages"))
     return bool(value) and looks_like_chat(value)
 
 

@@ -7,7 +7,8 @@ where there are any. A message's line is the `Message` as JSON; a recorded event
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Literal
 
@@ -68,15 +69,47 @@ def encode_conversation(conversation: Conversation) -> bytes:
         conversation.extra,
     )
     try:
-        # The number of the format goes first, and is no default: it is always written.
+        wrong_number = _not_finite(conversation)
+        if wrong_number is not None:
+            raise TranscriptError(f"conversation {conversation.id!r}: {wrong_number}")
         lines = [_encode(header)]
         lines += map(_encode, conversation.messages)
         lines += [_encode(_EventLine(event)) for event in conversation.recorded_events]
+    except TranscriptError:
+        raise
     except (TypeError, ValueError, RecursionError) as wrong:
         raise TranscriptError(
             f"conversation {conversation.id!r} holds what JSON cannot hold: {wrong}"
         ) from None
     return b"\n".join(lines) + b"\n"
+
+
+def _not_finite(conversation: Conversation) -> str | None:
+    """Where a number stands that JSON does not have: written, it would become null."""
+    holders: list[tuple[str, Any]] = [("", conversation)]
+    holders += [(f"messages[{i}].", message) for i, message in enumerate(conversation.messages)]
+    for i, event in enumerate(conversation.recorded_events):
+        holders.append((f"recorded_events[{i}].", event))
+        if event.made is not None:
+            holders.append((f"recorded_events[{i}].made.", event.made))
+    for path, holder in holders:
+        for name in ("metadata", "extra"):
+            value = getattr(holder, name, None)
+            found = value and _find_not_finite(value, f"{path}{name}")
+            if found:
+                return f"{found} is no number that JSON can hold"
+    return None
+
+
+def _find_not_finite(value: Any, path: str) -> str | None:
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{path} = {value}"
+    inner: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, dict):
+        inner = ((f"{path}.{key}", child) for key, child in value.items())
+    elif isinstance(value, list | tuple):
+        inner = ((f"{path}[{i}]", child) for i, child in enumerate(value))
+    return next((found for p, child in inner if (found := _find_not_finite(child, p))), None)
 
 
 def _recognises(transcript: Transcript) -> bool:

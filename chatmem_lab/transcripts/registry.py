@@ -10,16 +10,12 @@ from chatmem_lab.transcripts.openai_chat import OPENAI_CHAT
 from chatmem_lab.transcripts.own import OWN
 from chatmem_lab.transcripts.swe_agent import SWE_AGENT
 from chatmem_lab.transcripts.tau_bench import TAU_BENCH
-from chatmem_lab.transcripts.transcript import Transcript
+from chatmem_lab.transcripts.transcript import Transcript, Unrecognised
 
-__all__ = ["FORMATS", "Unrecognised", "detect", "format_named", "formats"]
+__all__ = ["FORMATS", "detect", "format_named", "formats"]
 
 #: A new format is added here, and nowhere else.
 FORMATS: tuple[Format, ...] = (OPENAI_CHAT, OWN, SWE_AGENT, TAU_BENCH)
-
-
-class Unrecognised(TranscriptError):
-    """A file that holds no transcript of a known format."""
 
 
 def formats() -> dict[str, str]:

@@ -19,7 +19,7 @@ from chatmem_lab.transcripts.json_text import (
 from chatmem_lab.transcripts.load_report import LoadReport, Note
 from chatmem_lab.transcripts.yaml_text import decode_yaml, looks_like_yaml
 
-__all__ = ["Line", "Transcript"]
+__all__ = ["Line", "Transcript", "Unrecognised"]
 
 #: Longest mark first: the one of UTF-32 begins with the one of UTF-16.
 _MARKS = (
@@ -28,6 +28,10 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+
+
+class Unrecognised(TranscriptError):
+    """A file that holds no transcript of a known format."""
 
 
 class Line(NamedTuple):
@@ -71,7 +75,7 @@ class Transcript:
         self._noted: set[Note] = set()
         self.data = self._as_utf8(data)
         if not self.data.strip():
-            raise self.error("is empty")
+            raise Unrecognised("is empty", source=self.name)
 
     @property
     def stem(self) -> str:
@@ -133,13 +137,18 @@ class Transcript:
                 if split_values(first.data) is None and not _is_record(next(lines).data):
                     return True, self._other_than_json(wrong)
         # A line a record, and the first line is damaged or holds several.
+        if first.last and not first.data.lstrip().startswith((b"{", b"[")):
+            return True, self._other_than_json(broken)
         for _, value in self.records():
             return False, value
         raise self.error(broken.reason, first.number)
 
     def _other_than_json(self, wrong: BrokenJson) -> Any:
         if not looks_like_yaml(self.data):
-            raise self.error(wrong.reason, wrong.line)
+            if self.data.lstrip().startswith((b"{", b"[")):
+                raise self.error(wrong.reason, wrong.line)
+            what = "is neither JSON nor YAML with a history"
+            raise Unrecognised(what, source=self.name)
         try:
             return decode_yaml(self.data)
         except BrokenJson as wrong_yaml:
