@@ -33,7 +33,7 @@ def is_chat_message(value: Any) -> bool:
         return False
     content = value.get("content")
     if isinstance(content, list):
-        kinds = {part.get("type") for part in content if isinstance(part, dict)}
+        kinds = [part.get("type") for part in content if isinstance(part, dict)]
         if any(isinstance(kind, str) and kind in _FOREIGN for kind in kinds):
             return False
     calls = value.get("tool_calls")
