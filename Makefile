@@ -27,6 +27,7 @@ lab: $(LAB) ## open JupyterLab on the notebooks
 	@$(BIN)/jupyter lab --notebook-dir=notebooks $(ARGS)
 
 notebooks: $(DEV) ## run the notebooks anew, clean them, write them
+	@$(BIN)/ruff format --quiet notebooks
 	@$(BIN)/python tests/notebooks.py $(ARGS)
 
 check: $(DEV) ## format, lint, types, import layers, then the core suite

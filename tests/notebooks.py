@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
+from traitlets.config import Config
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
@@ -32,6 +33,8 @@ def execute(path: Path, *, timeout: int = 600) -> NotebookNode:
         notebook,
         timeout=timeout,
         kernel_name="python3",
+        # Sockets are files: two kernels that start at once cannot take the same port.
+        config=Config({"KernelManager": {"transport": "ipc"}}),
         resources={"metadata": {"path": str(path.parent)}},
         store_widget_state=False,
     )

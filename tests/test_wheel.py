@@ -1,5 +1,6 @@
 """What is built: the wheel carries data and notebooks, and works away from the checkout."""
 
+import json
 import os
 import subprocess
 import sys
@@ -51,10 +52,19 @@ def test_the_data_load_from_an_unpacked_wheel(wheel, tmp_path):
     site = tmp_path / "site"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
-    code = (
-        "import chatmem_lab as cml; print(cml.__file__);"
-        "print(len(cml.datasets.load('support')), cml.__version__)"
-    )
+    code = """
+import json
+from importlib.metadata import version
+import chatmem_lab as cml
+loaded = {name: len(cml.datasets.load(name)) for name in cml.datasets.list()}
+print(json.dumps([cml.__file__, version("chatmem-lab"), loaded]))
+"""
+    # By hand: in the project's own format a conversation begins with a line that says so.
+    there = {
+        path.stem: path.read_text(encoding="utf-8").count('{"format":1,')
+        for path in (ROOT / "datasets").glob("*.jsonl")
+    }
+    assert sum(there.values()) >= 8
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
@@ -65,6 +75,7 @@ def test_the_data_load_from_an_unpacked_wheel(wheel, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    place, loaded = done.stdout.splitlines()
+    place, version, loaded = json.loads(done.stdout)
     assert Path(place).is_relative_to(site)
-    assert loaded == "8 0.1.0"
+    assert version == "0.1.0"
+    assert loaded == there
