@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from nbclient import NotebookClient
@@ -29,16 +30,18 @@ def execute(path: Path, *, timeout: int = 600) -> NotebookNode:
     """Run every cell of the notebook at `path` in a new kernel of this environment."""
     os.environ.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
     notebook = nbformat.read(path, as_version=4)
-    client = NotebookClient(
-        notebook,
-        timeout=timeout,
-        kernel_name="python3",
-        # Sockets are files: two kernels that start at once cannot take the same port.
-        config=Config({"KernelManager": {"transport": "ipc"}}),
-        resources={"metadata": {"path": str(path.parent)}},
-        store_widget_state=False,
-    )
-    return client.execute()
+    with TemporaryDirectory() as sockets:
+        # Files and not ports: two kernels that start at once cannot take the same one.
+        connection = {"transport": "ipc", "ip": f"{sockets}/kernel"}
+        client = NotebookClient(
+            notebook,
+            timeout=timeout,
+            kernel_name="python3",
+            config=Config({"KernelManager": connection}),
+            resources={"metadata": {"path": str(path.parent)}},
+            store_widget_state=False,
+        )
+        return client.execute()
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:
