@@ -85,7 +85,7 @@ def summaries_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
         for trace in many
         for score in summaries_of(trace)
     ]
-    columns = ["conversation", "policy", *SummaryScore.__dataclass_fields__, "retention_of"]
+    columns = ["conversation", "policy", *SummaryScore.__dataclass_fields__, "retention"]
     table = pd.DataFrame(rows, columns=[c for c in columns if c != "lost"])
     table["retention"] = table["retention"].astype("Float64")
     return table
