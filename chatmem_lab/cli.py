@@ -70,7 +70,11 @@ def compare(
     with _told_in_one_line():
         from chatmem_lab.study import compare as compare_policies
 
+        from chatmem_lab.tokens import counter
+
         policies = _policies(policy or list(DEFAULT_POLICIES))
+        if model is not None:
+            counter(model)  # an unknown one is said before the reading
         conversations = _read(paths, format, lenient)
         out.mkdir(parents=True, exist_ok=True)
         study = compare_policies(
@@ -242,7 +246,12 @@ def _read(paths: list[Path], format: str | None, lenient: bool) -> Conversations
 def _with_bar(conversations: Conversations) -> Iterator[Conversation]:
     from tqdm import tqdm
 
-    yield from tqdm(conversations, desc="replaying", unit=" conversations", file=sys.stderr)
+    # None: no bar where nobody watches, so that what is on stderr is what went wrong.
+    bar = tqdm(
+        conversations, desc="replaying", unit=" conversations", file=sys.stderr, disable=None
+    )
+    with bar:
+        yield from bar
 
 
 def _write_tables(study: Study, out: Path) -> None:
