@@ -90,7 +90,7 @@ def explain(data: bytes, error: Exception) -> BrokenJson:
     if isinstance(error, RecursionError):
         return BrokenJson("is nested too deeply to be read")
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8").rstrip()
     except UnicodeDecodeError as wrong:
         line = data.count(b"\n", 0, wrong.start) + 1
         what = f"byte {data[wrong.start : wrong.start + 1].hex()} is not UTF-8"
@@ -101,7 +101,8 @@ def explain(data: bytes, error: Exception) -> BrokenJson:
         )
         found = _find_strange(value)
     except json.JSONDecodeError as wrong:
-        what = f"is no JSON: {wrong.msg[:1].lower()}{wrong.msg[1:]} at column {wrong.colno}"
+        said = wrong.msg[:1].lower() + wrong.msg[1:].removesuffix(" at")
+        what = f"is no JSON: {said} at column {wrong.colno}"
         return BrokenJson(what, line=wrong.lineno, torn=torn)
     except RecursionError:
         return BrokenJson("is nested too deeply to be read")
