@@ -272,16 +272,15 @@ def _summary_text(study: Study) -> str:
     import pandas as pd
 
     summary = study.summary
-    shown = pd.DataFrame(index=summary.index)
+    shown = pd.DataFrame(index=summary.index.to_list())
     shown["input tokens per conversation"] = _with_interval(summary, "input_tokens", "{:,.0f}")
-    shown["peak tokens"] = summary["peak_tokens"].map("{:,.0f}".format)
+    shown["peak tokens"] = [f"{x:,.0f}" for x in summary["peak_tokens"]]
     shown["prefix share"] = _with_interval(summary, "prefix_share", "{:.0%}")
-    shown["evicted messages"] = summary["evicted_messages"].map("{:,.1f}".format)
-    shown["over budget"] = summary["over_budget"].map("{:.1%}".format)
+    shown["evicted messages"] = [f"{x:,.1f}" for x in summary["evicted_messages"]]
+    shown["over budget"] = [f"{x:.1%}" for x in summary["over_budget"]]
     shown["retention"] = [
         "–" if pd.isna(value) else f"{value:.0%}" for value in summary["retention"]
     ]
-    shown.index.name = None
     n, requests = len(study.conversations), int(summary["requests"].iloc[0])
     head = f"{n:,} conversations, {requests:,} requests; 95 % intervals over conversations\n\n"
     return head + shown.to_string()

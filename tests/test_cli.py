@@ -63,7 +63,15 @@ def test_compare_writes_a_report_and_tables(transcript, tmp_path):
     assert "1 conversations, 3 requests" in result.output
     report = (out / "report.html").read_text()
     assert "<script" not in report
-    assert "TokenWindow(100)" in report
+    assert report.count("TokenWindow(100)") > 1
+    summary = pd.read_csv(out / "summary.csv")
+    assert summary["policy"].tolist() == [
+        "TokenWindow(100)",
+        "ClearToolResults(0) | MessageWindow(4)",
+    ]
+    rows = report.split("<table", 2)[1]
+    assert "TokenWindow(" in rows
+    assert "MessageWindow(" in rows
     scores = pd.read_parquet(out / "scores.parquet")
     assert scores["requests"].tolist() == [3, 3]
     for name in ("summary", "scores", "requests", "summaries", "validity"):
