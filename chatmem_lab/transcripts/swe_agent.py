@@ -1,4 +1,8 @@
-"""SWE-agent's trajectories: a ``.traj`` object or a YAML demonstration with `history`."""
+"""SWE-agent's trajectories: a ``.traj`` object or a YAML demonstration with `history`.
+
+A conversation per agent. `trajectory`, the same steps told once more, is not kept; all else that
+is not modelled goes to `extra`.
+"""
 
 from __future__ import annotations
 
