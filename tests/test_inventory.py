@@ -422,9 +422,9 @@ def test_entry(name, raw, conversation, tmp_path, transcripts):
 def test_the_inventory_is_whole():
     assert set(cml.formats()) == {
         "own",
-        "openai-chat",
-        "tau-bench",
-        "swe-agent",
+        "openai_chat",
+        "tau_bench",
+        "swe_agent",
     }
     assert set(policies_by_name()) == set(POLICIES)
     assert set(presets_by_name()) == set(PRESETS)
