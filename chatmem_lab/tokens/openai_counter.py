@@ -1,16 +1,11 @@
-"""`counter`: what a request costs a model, message by message, as OpenAI counts it.
-
-Plain text messages follow OpenAI's documented formula and are exact. What a tool call and a
-tool schema cost beside their text is not documented: those counts are estimates.
-"""
+"""`counter`: what a request costs a model, message by message, as OpenAI counts it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
+from chatmem_lab.errors import UnknownModelError
 from chatmem_lab.messages import (
     Audio,
     File,
@@ -24,6 +19,8 @@ from chatmem_lab.messages import (
 from chatmem_lab.tokens.counting import Count, TokenCounter, weakest
 from chatmem_lab.tokens.encodings import count_texts
 from chatmem_lab.tokens.models import Model, find_model
+from chatmem_lab.tokens.tool_schemas import tool_schema_pieces
+from chatmem_lab.tokens.vocabularies import check_encoding
 
 __all__ = ["OpenAICounter", "counter", "default_counter"]
 
@@ -31,12 +28,16 @@ __all__ = ["OpenAICounter", "counter", "default_counter"]
 _MESSAGE, _NAME = 4, 1
 #: What frames each tool call beside its name and arguments: assumed to be as for a message.
 _CALL = 3
-#: OpenAI's cookbook on tools, for gpt-4o; older encodings take 10 for a function.
-_FUNCTION, _OLD_FUNCTION, _END = 7, 10, 12
-_PROPERTIES, _PROPERTY, _ENUM, _ENUM_ITEM = 3, 3, -3, 3
+#: A function in a tool schema, with the older encoding and with the newer ones.
+_OLD_FUNCTION, _FUNCTION = 10, 7
+#: An image where no bound is known: gpt-4o's, so that it weighs something; of kind "unknown".
+_UNKNOWN_IMAGE = 1_445
 
-#: Whose images cost what, where no model is named: the dearest of the table.
-_ESTIMATE = Model(name="", encoding="o200k_base", image_tokens=48_169, low_image_tokens=3_779)
+#: Families whose frame of plain messages is another one, or not OpenAI's to say.
+_ASSUMED_MESSAGES = frozenset({"completions", "gpt-oss"})
+#: Families that frame tool results by more than other messages: recorded usage of gpt-5.4-mini
+#: shows 8 tokens and the tool's name more for a call and its result together.
+_ASSUMED_RESULTS = _ASSUMED_MESSAGES | {"gpt-5", "o"}
 
 
 class OpenAICounter:
@@ -48,20 +49,45 @@ class OpenAICounter:
     estimate : bool
         Whether every count is only an estimate.
 
+    Raises
+    ------
+    EncodingError
+        If there is no such encoding.
+
     Notes
     -----
-    A message is 3 tokens, 1 for its role, and its text; a name 1 and its text; a tool call
-    3, its name and its raw arguments (an estimate). Each request has 3 more, which prime the
-    reply. Images are an upper bound from the model table, never their base64 text; sound,
-    files and what is not modelled leave a lower bound.
+    A message is 3 tokens, 1 for its role, and the tokens of its texts; a name is 1 and its
+    tokens (the name on a tool result is not sent and costs nothing). Each request has 3 more,
+    which prime the reply. OpenAI's cookbook documents this for the models up to gpt-4o, and
+    recorded usage of gpt-4o-mini and gpt-4.1 meets it to the token; for later models it is
+    the same formula. So plain text is ``exact``, tool results included, save for families that
+    are known to frame them otherwise (o, gpt-5: ``estimate``).
+
+    A tool call is 3 tokens, its name and its raw arguments; what really frames it is not
+    documented: an ``estimate``, as are tool schemas (`tool_schema_pieces` has the formula) and
+    readable reasoning. An image is an ``upper_bound`` from the model table, or ``unknown``; its
+    base64 is never counted as text. Sound, files, sealed reasoning and what is not modelled
+    add what is readable of them, and make the count a ``lower_bound``.
+
+    Counters can be shared between threads, pickled, and compared.
+
+    Examples
+    --------
+    >>> from chatmem_lab.messages import ToolCall, assistant
+    >>> call = ToolCall("call_1", "get_weather", '{"city":"Oslo"}')
+    >>> counter("gpt-4o").count_message(assistant(tool_calls=[call]))
+    Count(tokens=15, kind='estimate')
     """
 
     request_tokens = 3
 
     def __init__(self, model: Model, *, estimate: bool = False) -> None:
+        check_encoding(model.encoding)
         self._model = model
         self._estimate = estimate
         self.model: str | None = model.name or None
+        self._plain = "estimate" if model.family in _ASSUMED_MESSAGES else "exact"
+        self._result = "estimate" if model.family in _ASSUMED_RESULTS else "exact"
         kind = ", estimate" if estimate else ""
         self.name = f"{model.name or 'any model'} ({model.encoding}{kind})"
 
@@ -76,9 +102,6 @@ class OpenAICounter:
 
     def count_message(self, message: Message) -> Count:
         """The tokens of a message, with what frames it."""
-        parts = message.parts
-        if len(parts) == 1 and type(parts[0]) is Text and _is_plain(message):
-            return self._count(_MESSAGE + count_texts((parts[0].text,), self.encoding)[0], "exact")
         return self.count_messages([message])[0]
 
     def count_messages(self, messages: Sequence[Message]) -> list[Count]:
@@ -86,13 +109,14 @@ class OpenAICounter:
         places: dict[str, int] = {}
         rows: list[tuple[list[int], int, str]] = []
         for message in messages:
+            kind = self._result if message.role == "tool" else self._plain
             parts = message.parts
             if len(parts) == 1 and type(parts[0]) is Text and _is_plain(message):
-                rows.append(([places.setdefault(parts[0].text, len(places))], _MESSAGE, "exact"))
+                rows.append(([places.setdefault(parts[0].text, len(places))], _MESSAGE, kind))
                 continue
             texts, extra, kinds = self._pieces(message)
             where = [places.setdefault(text, len(places)) for text in texts]
-            rows.append((where, _MESSAGE + extra, weakest(kinds)))
+            rows.append((where, _MESSAGE + extra, weakest((kind, *kinds))))
         counted = count_texts(list(places), self.encoding)
         return [
             self._count(fixed + sum(counted[i] for i in where), kind)
@@ -101,21 +125,13 @@ class OpenAICounter:
 
     def count_tools(self, tools: Sequence[Mapping[str, Any]]) -> Count:
         """The tokens of tool schemas: an estimate."""
-        if not tools:
+        old = self.encoding == "cl100k_base"
+        texts, fixed = tool_schema_pieces(
+            tools, function_tokens=_OLD_FUNCTION if old else _FUNCTION
+        )
+        if not texts:
             return Count(0)
-        function = _OLD_FUNCTION if self.encoding == "cl100k_base" else _FUNCTION
-        texts: list[str] = []
-        fixed = _END
-        for tool in tools:
-            described = tool.get("function")
-            if isinstance(described, Mapping):
-                fixed += function
-                texts.append(_described(described))
-                fixed += _schema(described.get("parameters"), texts)
-            else:
-                texts.append(msgspec.json.encode(dict(tool)).decode())
-        total = sum(count_texts(texts, self.encoding)) + fixed
-        return Count(total, "estimate")
+        return Count(fixed + sum(count_texts(texts, self.encoding)), "estimate")
 
     def _count(self, tokens: int, kind: str) -> Count:
         return Count(tokens, weakest((kind, "estimate")) if self._estimate else kind)
@@ -124,18 +140,18 @@ class OpenAICounter:
         """Texts to count, tokens beside them, and how sure each part is."""
         texts: list[str] = []
         extra = 0
-        kinds = {"exact"}
+        kinds: set[str] = set()
         for part in message.parts:
             match part:
                 case Text(text) | Refusal(text):
                     texts.append(text)
                 case Image(detail=detail):
-                    low = detail == "low"
-                    extra += self._model.low_image_tokens if low else self._model.image_tokens
-                    kinds.add("upper_bound")
-                case Reasoning(text=text):
+                    tokens, kind = self._image(detail)
+                    extra += tokens
+                    kinds.add(kind)
+                case Reasoning(text=text, signature=signature):
                     texts.append(text)
-                    kinds.add("estimate" if text else "lower_bound")
+                    kinds.add("lower_bound" if signature and not text else "estimate")
                 case Audio(transcript=transcript):
                     texts.append(transcript or "")
                     kinds.add("lower_bound")
@@ -150,6 +166,19 @@ class OpenAICounter:
             kinds.add("estimate")
         return texts, extra, kinds
 
+    def _image(self, detail: str | None) -> tuple[int, str]:
+        model = self._model
+        tokens = model.low_image_tokens if detail == "low" else model.image_tokens
+        return (_UNKNOWN_IMAGE, "unknown") if tokens is None else (tokens, "upper_bound")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, OpenAICounter):
+            return NotImplemented
+        return (self._model, self._estimate) == (other._model, other._estimate)
+
+    def __hash__(self) -> int:
+        return hash((self._model, self._estimate))
+
     def __repr__(self) -> str:
         return f"<OpenAICounter {self.name}>"
 
@@ -161,8 +190,10 @@ def counter(model: str | Model, *, estimate: bool = False) -> TokenCounter:
     ----------
     model : str or Model
         A name of the model table; provider prefixes, dates and fine-tunes are seen through.
+        Or a model of your own.
     estimate : bool
-        Count a model that the table does not have with o200k_base, every count an estimate.
+        Count a model that the table does not have with o200k_base, every count an estimate;
+        likewise a `Model` of your own whose encoding only comes near.
 
     Raises
     ------
@@ -174,12 +205,17 @@ def counter(model: str | Model, *, estimate: bool = False) -> TokenCounter:
     >>> from chatmem_lab.messages import system
     >>> counter("gpt-4o").count_message(system("Be brief."))
     Count(tokens=7, kind='exact')
+    >>> counter("deepseek-chat", estimate=True).count_text("hello world")
+    Count(tokens=2, kind='estimate')
     """
     if isinstance(model, Model):
         return OpenAICounter(model, estimate=estimate)
-    if not estimate:
+    try:
         return OpenAICounter(find_model(model))
-    return OpenAICounter(msgspec.structs.replace(_ESTIMATE, name=model), estimate=True)
+    except UnknownModelError:
+        if not estimate:
+            raise
+    return OpenAICounter(Model(name=model, encoding="o200k_base"), estimate=True)
 
 
 def default_counter() -> TokenCounter:
@@ -188,47 +224,8 @@ def default_counter() -> TokenCounter:
     >>> default_counter().count_text("hello world")
     Count(tokens=2, kind='estimate')
     """
-    return OpenAICounter(_ESTIMATE, estimate=True)
+    return OpenAICounter(Model(name="", encoding="o200k_base"), estimate=True)
 
 
 def _is_plain(message: Message) -> bool:
     return not message.tool_calls and (not message.name or message.role == "tool")
-
-
-def _described(function: Mapping[str, Any]) -> str:
-    described = str(function.get("description") or "").rstrip(".")
-    return f"{function.get('name', '')}:{described}"
-
-
-def _schema(schema: Any, texts: list[str]) -> int:
-    """Fixed tokens of a schema's properties, nested ones too; their texts go to `texts`."""
-    fixed = 0
-    for properties in _properties(schema):
-        fixed += _PROPERTIES
-        for name, declared in properties.items():
-            fixed += _PROPERTY
-            described = declared if isinstance(declared, Mapping) else {}
-            enum = described.get("enum")
-            if isinstance(enum, Sequence) and not isinstance(enum, str):
-                fixed += _ENUM + _ENUM_ITEM * len(enum)
-                texts += [str(item) for item in enum]
-            about = str(described.get("description") or "").rstrip(".")
-            texts.append(f"{name}:{described.get('type', '')}:{about}")
-    return fixed
-
-
-def _properties(schema: Any) -> Iterator[Mapping[str, Any]]:
-    """The property lists of a schema and of all schemas inside it, without recursion."""
-    waiting = [schema]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, Mapping):
-            properties = current.get("properties")
-            if isinstance(properties, Mapping) and properties:
-                yield properties
-                waiting.extend(properties.values())
-            waiting.extend(
-                current[key] for key in ("items", "anyOf", "oneOf", "allOf") if key in current
-            )
-        elif isinstance(current, list):
-            waiting.extend(current)
