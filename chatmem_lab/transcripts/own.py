@@ -8,6 +8,7 @@ where there are any. A message's line is the `Message` as JSON; a recorded event
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from msgspec import Struct
 
 from chatmem_lab.errors import TranscriptError
 from chatmem_lab.messages import Conversation, Message, RecordedEvent
+from chatmem_lab.tokens.encodings import normalised
 from chatmem_lab.transcripts.format import Format
 from chatmem_lab.transcripts.json_text import BrokenJson, explain, mend_surrogates
 from chatmem_lab.transcripts.transcript import Line, Transcript
@@ -72,9 +74,9 @@ def encode_conversation(conversation: Conversation) -> bytes:
         wrong_number = _not_finite(conversation)
         if wrong_number is not None:
             raise TranscriptError(f"conversation {conversation.id!r}: {wrong_number}")
-        lines = [_encode(header)]
-        lines += map(_encode, conversation.messages)
-        lines += [_encode(_EventLine(event)) for event in conversation.recorded_events]
+        records: list[Any] = [header, *conversation.messages]
+        records += [_EventLine(event) for event in conversation.recorded_events]
+        lines = _encode_all(records, conversation.id)
     except TranscriptError:
         raise
     except (TypeError, ValueError, RecursionError) as wrong:
@@ -82,6 +84,29 @@ def encode_conversation(conversation: Conversation) -> bytes:
             f"conversation {conversation.id!r} holds what JSON cannot hold: {wrong}"
         ) from None
     return b"\n".join(lines) + b"\n"
+
+
+def _encode_all(records: list[Any], id: str) -> list[bytes]:
+    try:
+        return [_encode(record) for record in records]
+    except UnicodeEncodeError:
+        warnings.warn(
+            f"conversation {id!r}: halves of surrogate pairs became U+FFFD",
+            UserWarning,
+            stacklevel=2,
+        )
+    return [_encode(_mended(msgspec.to_builtins(record))) for record in records]
+
+
+def _mended(value: Any) -> Any:
+    """The same value with whole characters in all its strings."""
+    if isinstance(value, str):
+        return normalised(value)
+    if isinstance(value, dict):
+        return {normalised(str(key)): _mended(child) for key, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mended(child) for child in value]
+    return value
 
 
 def _not_finite(conversation: Conversation) -> str | None:

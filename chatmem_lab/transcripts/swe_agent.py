@@ -1,7 +1,7 @@
 """SWE-agent's trajectories: a ``.traj`` object or a YAML demonstration with `history`.
 
-A conversation per agent. `trajectory`, the same steps told once more, is not kept; all else that
-is not modelled goes to `extra`.
+A conversation per agent. What is not modelled goes to `extra`, the steps of `trajectory` without
+the history that newer files repeat in each of them.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def _read(transcript: Transcript) -> Iterator[Conversation]:
 def _conversations(record: Any, transcript: Transcript, line: int | None) -> list[Conversation]:
     rest = dict(of_type(record, dict, ""))
     history = of_type(rest.pop("history", None), list, "history")
-    # The steps say again what the history says; newer files repeat all of it at every step.
-    rest.pop("trajectory", None)
+    if isinstance(rest.get("trajectory"), list):
+        rest["trajectory"] = [_step(step) for step in rest["trajectory"]]
     converters: dict[str | None, ChatMessages] = {}
     messages: dict[str | None, list[Message]] = {}
     for i, entry in enumerate(history):
@@ -97,3 +97,9 @@ SWE_AGENT = Format(
     _recognises,
     _read,
 )
+
+
+def _step(step: Any) -> Any:
+    if not isinstance(step, dict):
+        return step
+    return {key: value for key, value in step.items() if key not in ("query", "messages")}

@@ -28,7 +28,12 @@ def test_each_file_says_what_it_says(files):
         record = plain(path)
         assert conversation.id == path.stem
         assert conversation.metadata == {"agent": record["history"][0]["agent"]}
-        rest = {k: v for k, v in record.items() if k not in ("history", "trajectory")}
+        rest = {k: v for k, v in record.items() if k != "history"}
+        if "trajectory" in rest:
+            rest["trajectory"] = [
+                {k: v for k, v in step.items() if k not in ("query", "messages")}
+                for step in rest["trajectory"]
+            ]
         assert conversation.extra == (rest or None)
         for given, message in zip(record["history"], conversation.messages, strict=True):
             assert message.role == given["role"]
