@@ -166,6 +166,11 @@ def test_what_interrupts_is_not_caught(monkeypatch):
         count_texts(["x"], "o200k_base")
 
 
+def test_what_is_no_text_is_an_error_and_no_reason_to_fall_back():
+    with pytest.raises(TypeError):
+        count_texts(["x", None], "o200k_base")
+
+
 def test_no_texts(monkeypatch):
     monkeypatch.setattr(toktok, "batch_count", None)
     assert count_texts([], "o200k_base") == []

@@ -140,6 +140,8 @@ def test_names_calls_and_results(gpt_4o, reference):
     assert gpt_4o.count_message(calls) == Count(expected, "estimate")
     result = tool_output("call_1", "rain", name="get_weather")
     assert gpt_4o.count_message(result) == Count(3 + 1 + 1, "exact")
+    in_parts = Message("tool", (Text("rain"), Text("rain")), name="get_weather")
+    assert gpt_4o.count_message(in_parts) == Count(3 + 1 + 1 + 1, "exact")
     for model in ("gpt-5", "o3"):
         assert counter(model).count_message(result) == Count(5, "estimate")
         assert counter(model).count_message(user("rain")).kind == "exact"
