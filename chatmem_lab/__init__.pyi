@@ -41,8 +41,10 @@ from .summarizers import Summary as Summary
 from .summarizers import SummaryRequest as SummaryRequest
 from .summarizers import Truncate as Truncate
 from .summarizers import summarizer_from as summarizer_from
+from .tokens import Model as Model
 from .tokens import budget as budget
 from .tokens import counter as counter
+from .tokens import register_model as register_model
 from .transcripts import formats as formats
 from .widgets import ReplayPlayer as ReplayPlayer
 from .window import KEEP as KEEP

@@ -69,7 +69,6 @@ def compare(
     """Compare policies on recorded conversations: a table, a report, Parquet and CSV."""
     with _told_in_one_line():
         from chatmem_lab.study import compare as compare_policies
-
         from chatmem_lab.tokens import counter
 
         policies = _policies(policy or list(DEFAULT_POLICIES))

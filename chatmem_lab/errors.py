@@ -8,7 +8,9 @@
     ├── PolicyError (ValueError)        a policy broke its contract or its parameters their bounds
     ├── SummarizerError (RuntimeError)  a summarizer gave nothing that can be used
     ├── TranscriptError (ValueError)    a file that cannot be read as a conversation
+    ├── EncodingError (RuntimeError)    a tokenizer's vocabulary that is not there
     ├── UnknownModelError (LookupError) a model without an entry in the model table
+    ├── ColumnError (ValueError)        a table that lacks what a chart draws
     └── DatasetError (LookupError)      a bundled data set that does not exist
 
 Every class also subclasses the built-in error that it refines, so
@@ -20,7 +22,9 @@ from __future__ import annotations
 __all__ = [
     "BudgetError",
     "ChatMemLabError",
+    "ColumnError",
     "DatasetError",
+    "EncodingError",
     "MessageError",
     "PolicyError",
     "SummarizerError",
@@ -77,8 +81,16 @@ def _transcript_error(what: str, source: str | None, line: int | None) -> Transc
     return TranscriptError(what, source=source, line=line)
 
 
+class EncodingError(ChatMemLabError, RuntimeError):
+    """An encoding that does not exist, or whose vocabulary is not on this machine."""
+
+
 class UnknownModelError(ChatMemLabError, LookupError):
     """A model name without an entry in the model table."""
+
+
+class ColumnError(ChatMemLabError, ValueError):
+    """A table that lacks the columns a chart draws."""
 
 
 class DatasetError(ChatMemLabError, LookupError):

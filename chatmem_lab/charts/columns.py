@@ -6,13 +6,9 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from chatmem_lab.errors import ChatMemLabError
+from chatmem_lab.errors import ColumnError
 
 __all__ = ["ColumnError", "frame_of", "one_conversation"]
-
-
-class ColumnError(ChatMemLabError, ValueError):
-    """A table that lacks the columns a chart draws."""
 
 
 def frame_of(source: object, attribute: str, columns: Iterable[str]) -> pd.DataFrame:

@@ -4,12 +4,10 @@ from chatmem_lab.tokens.budgets import budget
 from chatmem_lab.tokens.counting import COUNT_KINDS, Count, TokenCounter, weakest
 from chatmem_lab.tokens.models import Model, find_model, known_models, register_model
 from chatmem_lab.tokens.openai_counter import OpenAICounter, counter, default_counter
-from chatmem_lab.tokens.vocabularies import EncodingError
 
 __all__ = [
     "COUNT_KINDS",
     "Count",
-    "EncodingError",
     "Model",
     "OpenAICounter",
     "TokenCounter",

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chatmem_lab.errors import ChatMemLabError
+from chatmem_lab.errors import EncodingError
 
 if TYPE_CHECKING:
     import tiktoken
@@ -66,10 +66,6 @@ FILES: dict[str, tuple[tuple[str, str], ...]] = {
 #: tiktoken 0.14 panics on about a million blanks in a row, with a BaseException.
 _LONGEST_BLANK = 100_000
 _BLANK = re.compile(r"[^\S\r\n]{64,}")
-
-
-class EncodingError(ChatMemLabError, RuntimeError):
-    """An encoding that does not exist, or whose vocabulary is not on this machine."""
 
 
 def check_encoding(name: str) -> None:

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from chatmem_lab.charts import ColumnError, plot_summary_quality, plot_tokens, plot_window_map
+from chatmem_lab.charts import plot_summary_quality, plot_tokens, plot_window_map
 from chatmem_lab.charts.columns import frame_of, one_conversation
-from chatmem_lab.errors import ChatMemLabError
+from chatmem_lab.errors import ChatMemLabError, ColumnError
 
 
 def test_a_frame_or_an_object_with_it():

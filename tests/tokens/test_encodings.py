@@ -11,7 +11,7 @@ import toktok
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatmem_lab.tokens import EncodingError
+from chatmem_lab.errors import EncodingError
 from chatmem_lab.tokens.encodings import count_texts, normalised
 
 NAMES = ("cl100k_base", "o200k_base", "o200k_harmony")

@@ -12,7 +12,8 @@ import pytest
 import tiktoken
 from tiktoken_ext import openai_public
 
-from chatmem_lab.tokens import EncodingError, vocabularies
+from chatmem_lab.errors import EncodingError
+from chatmem_lab.tokens import vocabularies
 from chatmem_lab.tokens.vocabularies import FILES, check_encoding, count_with_tiktoken
 
 pytestmark = pytest.mark.usefixtures("fresh_tiktoken", "no_network")
