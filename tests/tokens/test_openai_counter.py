@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import toktok
 
-from chatmem_lab.errors import UnknownModelError
+from chatmem_lab.errors import EncodingError, UnknownModelError
 from chatmem_lab.messages import (
     Audio,
     File,
@@ -28,7 +28,6 @@ from chatmem_lab.messages import (
 )
 from chatmem_lab.tokens import (
     Count,
-    EncodingError,
     Model,
     counter,
     default_counter,
