@@ -20,6 +20,7 @@ __all__ = ["replay_stepwise"]
 
 _MADE = 4
 _KIND = {kind: code for code, kind in enumerate(COUNT_KINDS)}
+_ESTIMATE, _UNKNOWN = _KIND["estimate"], _KIND["unknown"]
 _LOST_SYSTEM = FAULTS.index("lost_system")
 _EMPTY_WINDOW = FAULTS.index("empty_window")
 
@@ -34,6 +35,8 @@ class _Recorder:
         self.originals = 0
         self.instructions = 0
         self.kinds = [0] * len(COUNT_KINDS)
+        if layout.tool_schemas.tokens:
+            self.kinds[_KIND[layout.tool_schemas.kind]] += 1
         self.fault_counts = [0] * len(FAULTS)
         self.evicted_messages = 0
         self.evicted_tokens = 0
@@ -69,6 +72,15 @@ class _Recorder:
         if why in ("evict", "fold") and slot.position is not None:
             self.evicted_messages += 1
             self.evicted_tokens += slot.tokens
+
+    def weakest_kind(self) -> int:
+        """The code of the window's weakest count, tool schemas with it."""
+        _, lower, upper, estimate, unknown = self.kinds
+        if unknown:
+            return _UNKNOWN
+        if estimate or (lower and upper):
+            return _ESTIMATE
+        return 2 if upper else 1 if lower else 0
 
     def was_shown(self, slot: Slot) -> bool:
         """Whether the request before this one held `slot`."""
@@ -148,12 +160,6 @@ def _row(
 ) -> tuple[int, ...]:
     window = keeper.window
     faults = _faults(layout, keeper, recorder, position, strict)
-    kinds = [code for code, n in enumerate(recorder.kinds) if n]
-    if layout.tool_schemas.tokens:
-        kinds.append(_KIND[layout.tool_schemas.kind])
-    code = max(kinds, default=0)
-    if _KIND["lower_bound"] in kinds and _KIND["upper_bound"] in kinds:
-        code = max(code, _KIND["estimate"])
     return (
         *recorder.category,
         recorder.call_tokens,
@@ -164,7 +170,7 @@ def _row(
         recorder.evicted_tokens,
         position - recorder.originals,
         _prefix_tokens(layout, keeper, recorder),
-        code,
+        recorder.weakest_kind(),
         keeper.is_over_budget,
         *faults,
     )

@@ -68,6 +68,7 @@ class Keeper:
         self._asks_request = any(stage.asks == "request" for stage in self._stages)
         self._asked_while_open = any(stage.asked_while_open for stage in self._stages)
         self._can_exceed = any(type(s).excess is not Policy.excess for s in self._stages)
+        self._ignores_blank = self.rules.blank == "ignore"
         self._segmenter = Segmenter()
         self._open = False
         self._asked_at = -2
@@ -139,7 +140,7 @@ class Keeper:
         """The same with the segmentation known: `joins` the newest unit, leaves it open."""
         self._position = position
         self._open = is_open
-        if self.is_ignored(message):
+        if (message.role == "system" or self._ignores_blank) and self.is_ignored(message):
             return
         slot = Slot(message, count.tokens, position, "kept", float(position), count.kind)
         if not joins:
