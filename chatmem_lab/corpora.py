@@ -127,6 +127,11 @@ def write(
     try:
         with os.fdopen(handle, "wb") as file:
             for conversation in conversations:
+                if not isinstance(conversation, Conversation):
+                    what = type(conversation).__name__
+                    raise TranscriptError(
+                        f"conversations are written, not {what}", source=str(path)
+                    )
                 file.write(encode_conversation(conversation))
         # A temporary file is private; what is written has the rights that any new file gets.
         umask = os.umask(0)

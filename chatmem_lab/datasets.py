@@ -20,6 +20,9 @@ _PACKAGE = Path(__file__).resolve().parent
 
 #: What each data set is; one that is not named here is described by its size.
 _ABOUT = {
+    "coding": "coding agents at work in two small Python projects",
+    "planning": "a family plans a move, plain chat without tools",
+    "research": "a research assistant collects figures from web pages",
     "support": "customer support in English with tools",
 }
 

@@ -160,3 +160,9 @@ def test_places_where_nothing_can_be_written(tmp_path):
         cml.write([], tmp_path / "no" / "out.jsonl")
     with pytest.raises(TranscriptError, match="is a folder"):
         cml.write([], tmp_path)
+
+
+def test_only_conversations_are_written(tmp_path):
+    with pytest.raises(TranscriptError, match="conversations are written, not Message"):
+        cml.write([user("hi")], tmp_path / "out.jsonl")
+    assert list(tmp_path.iterdir()) == []

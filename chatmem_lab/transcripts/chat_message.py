@@ -31,20 +31,38 @@ def is_chat_message(value: Any) -> bool:
         return False
     if not any(name in value for name in ("content", "tool_calls", "function_call")):
         return False
+    return not _is_foreign(value)
+
+
+def _is_foreign(value: Any) -> bool:
+    """Whether it has what only messages and items of other providers have."""
+    if not isinstance(value, dict):
+        return False
+    if "role" not in value:
+        return "type" in value
     content = value.get("content")
     if isinstance(content, list):
         kinds = [part.get("type") for part in content if isinstance(part, dict)]
         if any(isinstance(kind, str) and kind in _FOREIGN for kind in kinds):
-            return False
+            return True
     calls = value.get("tool_calls")
     if isinstance(calls, list) and calls and isinstance(calls[0], dict):
-        return "function" in calls[0] or "custom" in calls[0]
-    return True
+        return "function" not in calls[0] and "custom" not in calls[0]
+    return False
 
 
 def looks_like_chat(values: Any) -> bool:
-    """Whether it is a list of such messages; the first twenty are looked at."""
-    return isinstance(values, list) and all(is_chat_message(value) for value in values[:20])
+    """Whether it is a list that begins with such a message; the first twenty are looked at.
+
+    One that is no message after all does not change what the list is: reading says where it is.
+
+    >>> looks_like_chat([{"role": "user", "content": "hi"}, {"content": "without a role"}])
+    True
+    """
+    if not isinstance(values, list):
+        return False
+    begins = not values or is_chat_message(values[0])
+    return begins and not any(_is_foreign(value) for value in values[:20])
 
 
 class ChatMessages:
@@ -101,7 +119,8 @@ class ChatMessages:
             name=name,
             is_error=rest.pop("is_error") if type(rest.get("is_error")) is bool else False,
             generated=not (role == "assistant" and name == "example_assistant"),
-            id=self._text(rest, "id"),
+            # Never sent, and a number in many a table: what is no text stays in `extra`.
+            id=rest.pop("id") if isinstance(rest.get("id"), str) else None,
             created_at=created_at,
             model=self._text(rest, "model"),
             usage=self._usage(rest),

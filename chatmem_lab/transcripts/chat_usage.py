@@ -18,23 +18,25 @@ _OUTPUT_DETAILS = ("completion_tokens_details", "output_tokens_details")
 def usage_of(recorded: Any) -> tuple[Usage, dict[str, Any]]:
     """Usage, and what it does not model.
 
-    Anthropic counts cached tokens beside the input tokens, OpenAI inside them; here they are
-    inside.
+    Anthropic counts cached tokens beside its ``input_tokens``, OpenAI inside ``prompt_tokens``;
+    here they are inside. Gateways that answer for both name them OpenAI's way and count so.
 
     >>> usage, rest = usage_of({"input_tokens": 4, "cache_read_input_tokens": 16, "tier": "x"})
     >>> usage.input_tokens, usage.cached_tokens, rest
     (20, 16, {'tier': 'x'})
     """
     rest = dict(of_type(recorded, dict, "usage"))
+    beside = rest.get("prompt_tokens") is None
     input_tokens = _first(rest, _INPUT)
     output_tokens = _first(rest, _OUTPUT)
-    cached = _inner(rest, _INPUT_DETAILS, "cached_tokens")
-    reasoning = _inner(rest, _OUTPUT_DETAILS, "reasoning_tokens")
+    cached, written = _inner(rest, _INPUT_DETAILS, "cached_tokens", "cache_write_tokens")
+    (reasoning,) = _inner(rest, _OUTPUT_DETAILS, "reasoning_tokens")
     read = _pop(rest, "cache_read_input_tokens")
-    written = _pop(rest, "cache_creation_input_tokens")
-    if read is not None or written is not None:
-        input_tokens = (input_tokens or 0) + (read or 0) + (written or 0)
-        cached = read if cached is None else cached
+    created = _pop(rest, "cache_creation_input_tokens")
+    if beside and (read is not None or created is not None):
+        input_tokens = (input_tokens or 0) + (read or 0) + (created or 0)
+    cached = read if cached is None else cached
+    written = created if written is None else written
     total = rest.get("total_tokens")
     if total is None or total == (input_tokens or 0) + (output_tokens or 0):
         rest.pop("total_tokens", None)
@@ -43,8 +45,9 @@ def usage_of(recorded: Any) -> tuple[Usage, dict[str, Any]]:
 
 def _first(rest: dict[str, Any], names: tuple[str, ...]) -> int | None:
     for name in names:
-        if name in rest:
-            return _pop(rest, name)
+        value = _pop(rest, name) if name in rest else None
+        if value is not None:
+            return value
     return None
 
 
@@ -58,15 +61,15 @@ def _pop(rest: dict[str, Any], name: str, path: str = "usage") -> int | None:
     raise WrongField(f"{path}.{name}", f"a whole number was expected, not {what}")
 
 
-def _inner(rest: dict[str, Any], names: tuple[str, ...], name: str) -> int | None:
-    for outer in names:
+def _inner(rest: dict[str, Any], outers: tuple[str, ...], *names: str) -> list[int | None]:
+    for outer in outers:
         if rest.get(outer) is None:
             rest.pop(outer, None)
             continue
         details = dict(of_type(rest.pop(outer), dict, f"usage.{outer}"))
-        found = _pop(details, name, f"usage.{outer}")
+        found = [_pop(details, name, f"usage.{outer}") for name in names]
         left = {key: value for key, value in details.items() if value}
         if left:
             rest[outer] = left
         return found
-    return None
+    return [None] * len(names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from chatmem_lab.messages import Conversation
 
@@ -60,6 +60,35 @@ class LoadReport:
     read: list[Reading] = field(default_factory=list)
     skipped: list[Note] = field(default_factory=list)
     repaired: list[Note] = field(default_factory=list)
+
+    def rows(self) -> list[dict[str, str | int | None]]:
+        """A row per transcript read and per note, ready for ``pandas.DataFrame``.
+
+        >>> LoadReport([Reading("a.json", "own", 2, 40)], [Note("b.txt", 3, "is torn")]).rows()[1]
+        {'what': 'skipped', 'source': 'b.txt', 'line': 3, 'reason': 'is torn',
+         'format': None, 'conversations': None, 'messages': None}
+        """
+        rows: list[dict[str, str | int | None]] = [
+            {"what": "read", "source": reading.source, "line": None, "reason": None,
+             "format": reading.format, "conversations": reading.conversations,
+             "messages": reading.messages}
+            for reading in self.read
+        ]  # fmt: skip
+        for what, notes in (("skipped", self.skipped), ("repaired", self.repaired)):
+            rows += [
+                {"what": what, "source": note.source, "line": note.line, "reason": note.reason,
+                 "format": None, "conversations": None, "messages": None}
+                for note in notes
+            ]  # fmt: skip
+        return rows
+
+    def to_dict(self) -> dict[str, list[dict[str, str | int | None]]]:
+        """The same as plain values, for JSON.
+
+        >>> LoadReport([Reading("a.json", "own", 2, 40)]).to_dict()["read"]
+        [{'source': 'a.json', 'format': 'own', 'conversations': 2, 'messages': 40}]
+        """
+        return asdict(self)
 
     def __repr__(self) -> str:
         files = Counter(reading.format for reading in self.read)

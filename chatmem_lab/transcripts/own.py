@@ -118,7 +118,7 @@ def _not_finite(conversation: Conversation) -> str | None:
         if event.made is not None:
             holders.append((f"recorded_events[{i}].made.", event.made))
     for path, holder in holders:
-        for name in ("metadata", "extra"):
+        for name in ("metadata", "extra", "tools"):
             value = getattr(holder, name, None)
             found = value and _find_not_finite(value, f"{path}{name}")
             if found:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from chatmem_lab.messages import Conversation, Message
 from chatmem_lab.transcripts.chat_message import ChatMessages
 from chatmem_lab.transcripts.fields import WrongField, of_type
@@ -78,16 +80,15 @@ def _message(entry: dict[str, Any], convert: ChatMessages) -> Message:
         if ids:
             record.setdefault("tool_call_id", ids[0])
     message = convert(record)
-    if record.get("is_demo") is True and message.role == "assistant":
-        # A demonstration: no model made it in this conversation.
-        return _not_generated(message)
-    return message
+    shown = record.get("is_demo") is True or record.get("message_type") == "demonstration"
+    # No model made a demonstration in this conversation.
+    return replace(message, generated=False) if shown and message.role == "assistant" else message
 
 
-def _not_generated(message: Message) -> Message:
-    from msgspec.structs import replace
-
-    return replace(message, generated=False)
+def _step(step: Any) -> Any:
+    if not isinstance(step, dict):
+        return step
+    return {key: value for key, value in step.items() if key not in ("query", "messages")}
 
 
 SWE_AGENT = Format(
@@ -97,9 +98,3 @@ SWE_AGENT = Format(
     _recognises,
     _read,
 )
-
-
-def _step(step: Any) -> Any:
-    if not isinstance(step, dict):
-        return step
-    return {key: value for key, value in step.items() if key not in ("query", "messages")}

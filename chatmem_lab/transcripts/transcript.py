@@ -102,7 +102,7 @@ class Transcript:
     def refuse(self, what: str, line: int | None = None) -> None:
         """What cannot be read: an error; when lenient, a note, and reading goes on."""
         if not self.lenient:
-            raise self.error(what, line)
+            raise self.error(what, line) from None
         self.skip(what, line)
 
     def skip(self, what: str, line: int | None = None) -> None:
@@ -139,16 +139,16 @@ class Transcript:
         # A line a record, and the first line is damaged or holds several.
         if first.last and not first.data.lstrip().startswith((b"{", b"[")):
             return True, self._other_than_json(broken)
-        for _, value in self.records():
+        for _, value in self._line_by_line():
             return False, value
         raise self.error(broken.reason, first.number)
 
     def _other_than_json(self, wrong: BrokenJson) -> Any:
         if not looks_like_yaml(self.data):
             if self.data.lstrip().startswith((b"{", b"[")):
-                raise self.error(wrong.reason, wrong.line)
+                raise self.error(wrong.reason, wrong.line) from None
             what = "is neither JSON nor YAML with a history"
-            raise Unrecognised(what, source=self.name)
+            raise Unrecognised(what, source=self.name) from None
         try:
             return decode_yaml(self.data)
         except BrokenJson as wrong_yaml:
@@ -176,9 +176,12 @@ class Transcript:
 
     def records(self) -> Iterator[tuple[int | None, Any]]:
         """(line, value) of each record; a file that is one value has one, without a line."""
-        if "_whole" in self.__dict__ and self.is_document:
+        if self.is_document:
             yield None, self.first
-            return
+        else:
+            yield from self._line_by_line()
+
+    def _line_by_line(self) -> Iterator[tuple[int, Any]]:
         for line in self.lines():
             try:
                 yield line.number, self._decode(line.data, line.number)

@@ -169,3 +169,8 @@ def test_what_looks_like_a_chat_message():
     assert not is_chat_message({"role": "user"})
     assert not is_chat_message({"role": ["user"], "content": "x"})
     assert not is_chat_message([])
+
+
+def test_an_id_that_is_no_text_stays_in_extra(convert):
+    message = convert({"role": "user", "content": "x", "id": 17})
+    assert (message.id, message.extra) == (None, {"id": 17})

@@ -36,7 +36,20 @@ from chatmem_lab.transcripts.fields import WrongField
             Usage(125, 1, 100, 20),
             {},
         ),
+        (
+            {"prompt_tokens": 125, "completion_tokens": 1, "cache_read_input_tokens": 100,
+             "cache_creation_input_tokens": 20, "prompt_tokens_details": {"cached_tokens": 100}},
+            Usage(125, 1, 100, 20),
+            {},
+        ),
+        (
+            {"prompt_tokens": 125,
+             "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 25}},
+            Usage(125, None, 0, 25),
+            {},
+        ),
         ({"prompt_tokens": None, "prompt_tokens_details": None}, Usage(), {}),
+        ({"prompt_tokens": None, "input_tokens": 5}, Usage(5), {}),
     ],
 )  # fmt: skip
 def test_spellings(recorded, usage, rest):

@@ -42,3 +42,21 @@ def test_conversations_are_a_list_with_a_short_name():
     assert repr(Conversations([Conversation("x")])) == (
         "Conversations: 1 conversation, 0 messages: 'x'"
     )
+
+
+def test_a_report_in_rows_and_as_plain_values():
+    report = LoadReport(
+        [Reading("a", "own", 2, 9)], [Note("b", None, "is empty")], [Note("c", 3, "mended")]
+    )
+    rows = report.rows()
+    assert [(r["what"], r["source"], r["line"], r["reason"], r["messages"]) for r in rows] == [
+        ("read", "a", None, None, 9),
+        ("skipped", "b", None, "is empty", None),
+        ("repaired", "c", 3, "mended", None),
+    ]
+    assert len({tuple(row) for row in rows}) == 1
+    assert report.to_dict() == {
+        "read": [{"source": "a", "format": "own", "conversations": 2, "messages": 9}],
+        "skipped": [{"source": "b", "line": None, "reason": "is empty"}],
+        "repaired": [{"source": "c", "line": 3, "reason": "mended"}],
+    }

@@ -250,3 +250,23 @@ def test_half_a_surrogate_pair_is_written_as_a_replacement_with_a_warning(tmp_pa
     again = read(path)[0]
     assert again.messages[0].text == "a\ufffdb \U0001f600"
     assert (again.id, again.extra) == ("c\ufffd", {"k\ufffd": 1})
+
+
+def test_tools_and_events_hold_no_such_number_either():
+    nan = float("nan")
+    for conversation, path in (
+        (Conversation("c", tools=({"x": {"y": nan}},)), r"tools\[0\].x.y = nan"),
+        (
+            Conversation("c", recorded_events=(RecordedEvent(0, "fold", extra={"x": nan}),)),
+            r"recorded_events\[0\].extra.x = nan",
+        ),
+        (
+            Conversation(
+                "c",
+                recorded_events=(RecordedEvent(0, "fold", made=user("x", metadata={"x": nan})),),
+            ),
+            r"recorded_events\[0\].made.metadata.x = nan",
+        ),
+    ):
+        with pytest.raises(TranscriptError, match=path):
+            encode_conversation(conversation)

@@ -75,3 +75,38 @@ def test_other_real_files_are_not_recognised(transcripts):
     for path in files:
         with pytest.raises(TranscriptError):
             read(path)
+
+
+@pytest.mark.parametrize("name", ["openai_chat", "swe_agent", "tau_bench"])
+def test_a_format_that_is_named_reads_a_document_over_many_lines(name):
+    data = json.dumps(json.loads(SAMPLES[name]), indent=2).encode()
+    assert data.count(b"\n") > 3
+    assert list(read(data, format=name)) == list(read(SAMPLES[name], format=name))
+    assert [len(c) for c in read(data, format=name)] == [1]
+
+
+def test_a_yaml_demonstration_whose_format_is_named():
+    data = b"history:\n- role: user\n  content: hi\n"
+    assert [m.text for c in read(data, format="swe_agent") for m in c.messages] == ["hi"]
+
+
+@pytest.mark.parametrize(
+    ("second", "what"),
+    [
+        ({"content": "x"}, "[1].role: one of"),
+        ({"role": "owl", "content": "x"}, "[1].role: one of"),
+        (5, "[1]: an object was expected, not a number"),
+    ],
+)
+def test_a_list_stays_chat_when_one_message_is_wrong(second, what):
+    messages = [{"role": "user", "content": "x"}, second]
+    for record, path in ((messages, ""), ({"messages": messages}, "messages")):
+        with pytest.raises(TranscriptError) as caught:
+            read(json.dumps(record).encode())
+        assert caught.value.what.startswith(path + what)
+
+
+def test_items_of_other_providers_among_messages_are_no_chat():
+    messages = [{"role": "user", "content": "x"}, {"type": "function_call", "call_id": "c"}]
+    with pytest.raises(TranscriptError, match="has no format that is known"):
+        read(json.dumps(messages).encode())

@@ -128,3 +128,14 @@ def test_errors_lead_to_the_field(entry, words):
     with pytest.raises(TranscriptError) as caught:
         read(data, format="swe_agent")
     assert words in str(caught.value)
+
+
+def test_a_demonstration_may_be_marked_by_its_message_type():
+    (conversation,) = read(
+        trajectory(
+            {"role": "user", "content": "u"},
+            {"role": "assistant", "content": "shown", "message_type": "demonstration"},
+            {"role": "assistant", "content": "said", "message_type": "action"},
+        )
+    )
+    assert conversation.requests == [2]
