@@ -24,7 +24,7 @@ def frame_of(source: object, attribute: str, columns: Iterable[str]) -> pd.DataF
     >>> frame_of(pd.DataFrame({"request": [0]}), "requests", ["request", "input_tokens"])
     Traceback (most recent call last):
         ...
-    chatmem_lab.charts.columns.ColumnError: wanted a table of requests with the columns \
+    chatmem_lab.errors.ColumnError: wanted a table of requests with the columns \
 request and input_tokens; input_tokens is missing, there are: request
     """
     wanted = list(columns)

@@ -74,7 +74,7 @@ def check_encoding(name: str) -> None:
     >>> check_encoding("o200k_base")
     >>> check_encoding("o999k")
     Traceback (most recent call last):
-    chatmem_lab.tokens.vocabularies.EncodingError: there is no encoding 'o999k'; there are ...
+    chatmem_lab.errors.EncodingError: there is no encoding 'o999k'; there are ...
     """
     if name not in BUNDLED:
         from tiktoken import list_encoding_names
