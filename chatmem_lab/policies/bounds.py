@@ -5,14 +5,19 @@ from __future__ import annotations
 import operator
 import types
 import typing
-from collections.abc import Iterable
-from dataclasses import fields
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from chatmem_lab.errors import PolicyError
+from chatmem_lab.html.text import cut
 
 __all__ = ["Bounds", "bounds_of", "check_fields"]
+
+#: No limit is larger: windows are counted in arrays of 64 bits.
+_MOST = 2**62
+_AT_MOST = f"at most {_MOST:_}"
 
 
 class Bounds:
@@ -104,11 +109,16 @@ def check_fields(value: Any) -> None:
         elif hint is float:
             if isinstance(given, bool) or not isinstance(given, int | float) or given != given:
                 raise PolicyError(_wanted(cls, field.name, _number(bounds), given))
+            if isinstance(given, int) and abs(given) > _MOST:
+                raise PolicyError(_wanted(cls, field.name, _AT_MOST, given))
             checked = float(given)
         elif typing.get_origin(hint) is tuple:
             checked = _strings(cls, field.name, given)
         elif hint is str and not isinstance(given, str):
             raise PolicyError(_wanted(cls, field.name, "a str", given))
+        elif _is_plain_class(hint) and not isinstance(given, hint):
+            made = f"{hint.__name__}(…)" if is_dataclass(hint) else f"of type {hint.__name__}"
+            raise PolicyError(_wanted(cls, field.name, made, given))
         if bounds is not None and checked not in bounds:
             raise PolicyError(_wanted(cls, field.name, bounds.describe(), given))
         if checked is not given:
@@ -119,9 +129,26 @@ def _integer(cls: type, name: str, given: object, bounds: Bounds | None) -> int:
     if isinstance(given, bool):
         raise PolicyError(_wanted(cls, name, _number(bounds, whole=True), given))
     try:
-        return operator.index(given)  # type: ignore[arg-type]
+        number = operator.index(given)  # type: ignore[arg-type]
     except TypeError:
         raise PolicyError(_wanted(cls, name, _number(bounds, whole=True), given)) from None
+    if number > _MOST:
+        raise PolicyError(_wanted(cls, name, _AT_MOST, given))
+    return number
+
+
+#: Checked in another way, or not at all.
+_NOT_BY_CLASS: tuple[object, ...] = (Any, Callable, bool, int, float, complex, str)
+
+
+def _is_plain_class(hint: object) -> bool:
+    """Whether `isinstance` tells something about a value annotated with `hint`."""
+    return (
+        isinstance(hint, type)
+        and hint not in _NOT_BY_CLASS
+        and not getattr(hint, "_is_protocol", False)
+        and not typing.is_typeddict(hint)
+    )
 
 
 def _strings(cls: type, name: str, given: object) -> tuple[str, ...]:
@@ -140,4 +167,11 @@ def _number(bounds: Bounds | None, *, whole: bool = False) -> str:
 
 
 def _wanted(cls: type, name: str, wanted: str, given: object) -> str:
-    return f"{cls.__name__}: {name} must be {wanted}, not {given!r}"
+    return f"{cls.__name__}: {name} must be {wanted}, not {_shown(given)}"
+
+
+def _shown(given: object) -> str:
+    try:
+        return cut(repr(given), 80)
+    except ValueError:  # Python writes no int of more than 4,300 digits
+        return "a number of thousands of digits"
