@@ -8,6 +8,7 @@ from typing import Any
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.messages import Conversation
 from chatmem_lab.policies.policy import Policy
+from chatmem_lab.policies.rules import Preset
 from chatmem_lab.window import Revision, Window
 
 __all__ = ["Chain", "chain"]
@@ -80,6 +81,11 @@ def chain(*policies: Policy) -> Chain:
     """
     flat: list[Policy] = []
     for policy in policies:
+        if isinstance(policy, Preset):
+            raise PolicyError(
+                f"a preset stands alone, since it brings rules of its own: {policy!r} cannot "
+                "be a stage of a chain"
+            )
         if not isinstance(policy, Policy):
             raise PolicyError(
                 f"a chain is made of policies, not {type(policy).__name__}: "

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal
 
+from chatmem_lab.errors import PolicyError
+from chatmem_lab.html.text import cut
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.policy import Policy
 from chatmem_lab.policies.rules import Preset, Rules
@@ -174,6 +176,11 @@ def langchain4j_token_window(
 
 
 def _langchain4j(policy: Policy, call: str, keep_system_first: bool) -> Preset:
+    if not isinstance(keep_system_first, bool):
+        raise PolicyError(
+            f"{call.partition('(')[0]}: keep_system_first must be True or False, not "
+            f"{cut(repr(keep_system_first), 80)}"
+        )
     return Preset(
         policy,
         Rules(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from typing import Literal, NoReturn
 
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.policies.policy import Policy, recipe
@@ -85,6 +85,16 @@ class Preset:
             raise PolicyError(f"Preset: policy must be a policy, not {self.policy!r}")
         if not isinstance(self.rules, Rules):
             raise PolicyError(f"Preset: rules must be Rules, not {self.rules!r}")
+        if not isinstance(self.name, str):
+            raise PolicyError(f"Preset: name must be a str, not {self.name!r}")
+
+    def __or__(self, other: object) -> NoReturn:
+        raise PolicyError(
+            f"a preset stands alone, since it brings rules of its own: {self!r} cannot be a "
+            "stage of a chain"
+        )
+
+    __ror__ = __or__
 
     def __repr__(self) -> str:
         return self.name or f"Preset({self.policy!r}, {self.rules!r})"

@@ -7,6 +7,7 @@ import pytest
 from chatmem_lab.engine import Layout, replay_stepwise
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.memory import ChatMemory
+from chatmem_lab.policies import KeepAll, Preset, chain
 from chatmem_lab.policies.presets import (
     ai4j_message_window,
     langchain4j_message_window,
@@ -120,3 +121,34 @@ def test_recorded_run_replayed(system, run):
             Layout(conversation_of(messages[:end]), counter), preset, model=None
         )
         assert indices(trace.window(-1).messages) == run["views"][end - 1]
+
+
+@pytest.mark.parametrize("preset", [langchain4j_message_window, langchain4j_token_window])
+@pytest.mark.parametrize("wrong", ["no", 1, None])
+def test_keep_system_first_is_true_or_false(preset, wrong):
+    with pytest.raises(PolicyError) as error:
+        preset(3, keep_system_first=wrong)
+    assert str(error.value) == (
+        f"{preset.__name__}: keep_system_first must be True or False, not {wrong!r}"
+    )
+
+
+def test_a_presets_name_is_a_str():
+    with pytest.raises(PolicyError, match="Preset: name must be a str, not 5"):
+        Preset(KeepAll(), name=5)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: KeepAll() | ai4j_message_window(8),
+        lambda: ai4j_message_window(8) | KeepAll(),
+        lambda: ai4j_message_window(8) | ai4j_message_window(8),
+        lambda: chain(KeepAll(), ai4j_message_window(8)),
+    ],
+)
+def test_a_preset_stands_alone(build):
+    with pytest.raises(PolicyError, match="a preset stands alone") as error:
+        build()
+    assert "ai4j_message_window(8)" in str(error.value)
+    assert "policy_from" not in str(error.value)
