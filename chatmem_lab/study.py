@@ -213,10 +213,10 @@ def compare(
     if isinstance(conversations, Conversation):
         conversations = [conversations]
     traces: dict[str, list[Trace]] = {label: [] for label in labelled}
-    for layout in _layouts(_shown(conversations, progress), model, counter):
-        many = trace_policies(layout, list(labelled.values()), model=model)
-        for label, trace in zip(labelled, many):
-            traces[label].append(trace)
+    for layouts in _batches(_shown(conversations, progress), model, counter):
+        for many in trace_policies(layouts, list(labelled.values()), model=model):
+            for label, trace in zip(labelled, many):
+                traces[label].append(trace)
     return Study(labelled, traces, model=model, seed=seed)
 
 
@@ -393,10 +393,10 @@ def _counter(
     return default_counter() if name is None else counter_for(name)
 
 
-def _layouts(
+def _batches(
     conversations: Iterable[Conversation], model: str | None, counter: TokenCounter | None
-) -> Iterator[Layout]:
-    """Layouts in order, the texts of a batch of conversations counted at once."""
+) -> Iterator[list[Layout]]:
+    """Layouts in order, batch by batch; the texts of a batch are counted at once."""
     remaining = iter(conversations)
     counters: dict[str | None, TokenCounter] = {}
     while batch := list(islice(remaining, _BATCH)):
@@ -414,8 +414,10 @@ def _layouts(
             for i in members:
                 counts[i] = flat[start : start + len(batch[i])]
                 start += len(batch[i])
-        for i, conversation in enumerate(batch):
-            yield Layout(conversation, chosen[i], model=model, counts=counts[i])
+        yield [
+            Layout(conversation, chosen[i], model=model, counts=counts[i])
+            for i, conversation in enumerate(batch)
+        ]
 
 
 def _shown(conversations: Iterable[Conversation], progress: bool) -> Iterable[Conversation]:

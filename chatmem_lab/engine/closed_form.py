@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,61 +60,75 @@ def has_closed_form(layout: Layout, policy: Policy | Preset) -> bool:
 
 
 def replay_closed_form(
-    layout: Layout, policies: Sequence[Policy | Preset], *, model: str | None
-) -> list[Trace]:
-    """Replay `layout`'s conversation under window policies, all at once.
+    layouts: Sequence[Layout], policies: Sequence[Policy | Preset], *, model: str | None
+) -> list[list[Trace]]:
+    """Replay conversations under window policies, all at once.
 
     Parameters
     ----------
-    layout : Layout
+    layouts : sequence of Layout
     policies : sequence of Policy or Preset
-        Each must have a closed form on this conversation; see `has_closed_form`.
+        Each must have a closed form on each conversation; see `has_closed_form`.
     model : str, optional
         For the record.
 
     Returns
     -------
-    list of Trace
-        One per policy, in order.
+    list of list of Trace
+        For each conversation one per policy, both in order.
     """
-    totals = layout.totals
+    totals = Totals(layouts)
     chosen = [split_preset(policy)[0] for policy in policies]
-    cuts = np.zeros((len(chosen), len(layout) + 1), np.int64)
-    over = np.zeros((len(chosen), len(layout) + 1), bool)
-    for row, policy in enumerate(chosen):
-        cuts[row, 1:] = _cuts(totals, policy)
-        over[row] = _over(totals, policy, cuts[row])
-    at = totals.positions
-    held = _Held(totals, at, cuts[:, at])
-    columns = {
+    cuts = np.stack([_cuts(totals, policy) for policy in chosen])
+    before = np.maximum(np.roll(cuts, 1, axis=1), totals.first_unit)
+    before[:, 0] = 0
+    over = np.stack([_over(totals, policy, cut) for policy, cut in zip(chosen, before)])
+    held = _Held(totals, before[:, totals.at])
+    columns: dict[str, Any] = {
         "category_tokens": held.category_tokens(),
         "tool_call_tokens": held.of(totals.call_tokens),
         "messages": held.messages,
-        "units": totals.instructions[at] + totals.units[at] - held.cut,
-        "evicted_messages": np.diff(totals.body[held.gone], axis=1, prepend=0),
-        "evicted_tokens": np.diff(totals.body_tokens[held.gone], axis=1, prepend=0),
-        "absent_messages": totals.body[held.gone],
-        "prefix_tokens": _prefix_tokens(layout, totals, held),
-        "count_kind": held.count_kind(layout),
-        "over_budget": over[:, at],
+        "units": held.beside(totals.instructions) + totals.units[totals.at] - held.cut,
+        "evicted_messages": held.since_last(held.gone_of(totals.body)),
+        "evicted_tokens": held.since_last(held.gone_of(totals.body_tokens)),
+        "absent_messages": held.gone_of(totals.body),
+        "prefix_tokens": _prefix_tokens(totals, held),
+        "count_kind": held.count_kind(),
+        "over_budget": over[:, totals.at],
         "faults": held.faults(),
     }
-    pinned, none = held.pinned_tokens(), np.zeros(len(at), np.int64)
-    return [
-        Trace(
-            layout=layout,
-            policy=policies[row],
-            budget=policy.budget,
-            model=model,
-            pinned_tokens=pinned,
-            summarizer_input_tokens=none,
-            summarizer_output_tokens=none,
-            make_events=partial(_events, layout, policy, cuts[row, 1:], over[row]),
-            make_spans=partial(_spans, layout, cuts[row, 1:]),
-            **{name: column[row] for name, column in columns.items()},
+    pinned, none = held.pinned_tokens(), np.zeros(len(totals.at), np.int64)
+    traces: list[list[Trace]] = []
+    for layout, offset, first, last in zip(
+        layouts, totals.offsets.tolist(), totals.requests[:-1], totals.requests[1:]
+    ):
+        end = offset + len(layout)
+        unit = int(totals.units[offset])
+        traces.append(
+            [
+                Trace(
+                    layout=layout,
+                    policy=policies[row],
+                    budget=policy.budget,
+                    model=model,
+                    pinned_tokens=pinned[first:last],
+                    summarizer_input_tokens=none[first:last],
+                    summarizer_output_tokens=none[first:last],
+                    make_events=partial(
+                        _events,
+                        layout,
+                        policy,
+                        cuts[row, offset:end],
+                        unit,
+                        over[row, offset : end + 1],
+                    ),
+                    make_spans=partial(_spans, layout, cuts[row, offset:end], unit),
+                    **{name: column[row, first:last] for name, column in columns.items()},
+                )
+                for row, policy in enumerate(chosen)
+            ]
         )
-        for row, policy in enumerate(chosen)
-    ]
+    return traces
 
 
 class _Held:
@@ -122,34 +137,51 @@ class _Held:
     Arrays have a row per policy and a column per request.
     """
 
-    def __init__(self, totals: Totals, at: Ints, cut: Ints) -> None:
+    def __init__(self, totals: Totals, cut: Ints) -> None:
         self.totals = totals
-        self.at = at
         self.cut = cut
         self.gone: Ints = totals.start[cut]
-        self.messages = totals.instructions[at] + self.of(totals.body)
+        self.messages = self.beside(totals.instructions) + self.of(totals.body)
 
     def of(self, total: Ints) -> Ints:
         """The body's sum of a running total."""
-        held: Ints = total[self.at] - total[self.gone]
+        held: Ints = total[self.totals.at] - total[self.gone]
         return held
+
+    def beside(self, total: Ints) -> Ints:
+        """The sum of a running total over all messages before the request."""
+        sums: Ints = total[self.totals.at] - total[self.totals.base]
+        return sums
+
+    def gone_of(self, total: Ints) -> Ints:
+        """The sum of a running total over what is gone."""
+        sums: Ints = total[self.gone] - total[self.totals.base]
+        return sums
+
+    def since_last(self, sums: Ints) -> Ints:
+        """What was added since the request before."""
+        added = np.diff(sums, axis=1, prepend=0)
+        added[:, self.totals.firsts] = sums[:, self.totals.firsts]
+        return added
 
     def category_tokens(self) -> Ints:
         tokens = self.of(self.totals.category)
-        tokens[..., 0] += self.totals.instruction_tokens[self.at]
+        tokens[..., 0] += self.beside(self.totals.instruction_tokens)
         return tokens
 
     def pinned_tokens(self) -> Ints:
-        totals, at = self.totals, self.at
+        totals, at = self.totals, self.totals.at
         newest_start = totals.start[np.maximum(totals.units[at] - 1, 0)]
         newest = totals.body_tokens[at] - totals.body_tokens[newest_start]
-        pinned: Ints = totals.instruction_tokens[at] + newest * totals.is_body_before[at]
+        instructions = self.beside(totals.instruction_tokens)
+        pinned: Ints = instructions + newest * totals.is_body_before[at]
         return pinned
 
-    def count_kind(self, layout: Layout) -> Ints:
-        found = self.of(self.totals.kinds) + self.totals.instruction_kinds[self.at] > 0
-        if layout.tool_schemas.tokens:
-            found[..., COUNT_KINDS.index(layout.tool_schemas.kind)] = True
+    def count_kind(self) -> Ints:
+        totals = self.totals
+        found = self.of(totals.kinds) + self.beside(totals.instruction_kinds) > 0
+        for code, requests in totals.schema_kinds:
+            found[:, requests, code] = True
         lower, upper = COUNT_KINDS.index("lower_bound"), COUNT_KINDS.index("upper_bound")
         found[..., COUNT_KINDS.index("estimate")] |= found[..., lower] & found[..., upper]
         codes: Ints = (found * np.arange(len(COUNT_KINDS))).max(axis=-1)
@@ -157,7 +189,7 @@ class _Held:
 
     def faults(self) -> Ints:
         if self.totals.has_faults:
-            faults = self.of(self.totals.faults) + self.totals.instruction_faults[self.at]
+            faults = self.of(self.totals.faults) + self.beside(self.totals.instruction_faults)
         else:
             faults = np.zeros((*self.cut.shape, len(FAULTS)), np.int64)
         faults[..., FAULTS.index("empty_window")] = self.messages == 0
@@ -167,127 +199,143 @@ class _Held:
 # --- where the window is cut
 
 
-def _weights(totals: Totals, policy: Policy) -> tuple[Ints, Ints | int]:
-    """Running totals of what counts against the limit: the body's, and what is beside it."""
+def _weights(totals: Totals, policy: Policy) -> tuple[Ints, Ints | None, Ints | int]:
+    """What counts against the limit, as running totals: the body's, and what is beside it."""
     if isinstance(policy, TokenWindow):
-        return totals.body_tokens, totals.instruction_tokens + totals.fixed
+        return totals.body_tokens, totals.instruction_tokens, totals.fixed
     if isinstance(policy, MessageWindow):
-        return totals.body, totals.instructions if policy.count_pinned else 0
-    return totals.turns, 0
+        return totals.body, totals.instructions if policy.count_pinned else None, 0
+    return totals.turns, None, 0
+
+
+def _totals_at(
+    body: Ints, beside: Ints | None, fixed: Ints | int, origin: Ints, places: slice
+) -> Ints:
+    """At `places`, the weight of all that has been, the body's of earlier conversations too."""
+    total: Ints = body[places] + fixed
+    return total if beside is None else total + beside[places] - beside[origin]
 
 
 def _cuts(totals: Totals, policy: Policy) -> Ints:
-    """After each message, how many body units have been evicted."""
-    n = len(totals.asked)
-    if not isinstance(policy, SuffixPolicy) or n == 0:
-        return np.zeros(n, np.int64)
-    body, beside = _weights(totals, policy)
-    total: Ints = (body + beside)[1:]
+    """After each message, how many body units have been evicted, of those before it too."""
+    first = totals.first_unit
+    if not isinstance(policy, SuffixPolicy):
+        return first
+    weights = _weights(totals, policy)
+    body = weights[0]
+    total = _totals_at(*weights, totals.origin, slice(1, None))
     evicted = body[totals.start]
-    newest = np.maximum(totals.units[1:] - totals.is_body_before[1:], 0)
-    if isinstance(policy, TurnWindow):
-        turn_units = np.flatnonzero(np.diff(evicted) > 0)
-        searched = partial(_turn_cut, turn_units)
-    else:
-        searched = partial(_fit_cut, evicted)
+    newest = np.maximum(totals.units[1:] - totals.is_body_before[1:], first)
     if policy.target == policy.high:
-        cuts = np.minimum(searched(total, policy.high), newest)
-        chosen: Ints = np.maximum.accumulate(np.where(totals.asked, cuts, 0))
+        cuts = _searched(policy, totals, evicted, total, slice(None), policy.high)
+        cuts = np.clip(cuts, first, newest)
+        chosen: Ints = np.maximum.accumulate(np.where(totals.asked, cuts, first))
         return chosen
-    return _jump(totals.asked, total, evicted, newest, searched, policy.high, policy.target)
+    chosen = first.copy()
+    for offset, layout in zip(totals.offsets.tolist(), totals.layouts):
+        places = slice(offset, offset + len(layout) + 1)
+        low = _searched(policy, totals, evicted, total, places, policy.target)
+        low = np.clip(low, first[places], newest[places])
+        chosen[places] = _jump(
+            totals.asked[places], total[places], evicted, low, int(first[offset]), policy.high
+        )
+    return chosen
 
 
-def _fit_cut(evicted: Ints, total: Ints, target: int) -> Ints:
-    """The fewest evicted units that leave at most `target`."""
-    return np.searchsorted(evicted, total - target, side="left").astype(np.int64)
-
-
-def _turn_cut(turn_units: Ints, total: Ints, target: int) -> Ints:
-    """The unit at which the last `target` turns begin; 0 if there are no more turns."""
-    over = total - target
+def _searched(
+    policy: SuffixPolicy, totals: Totals, evicted: Ints, total: Ints, places: slice, target: int
+) -> Ints:
+    """At `places`, the first cut that leaves at most `target`."""
+    spare = total[places] - target
+    if not isinstance(policy, TurnWindow):
+        return np.searchsorted(evicted, spare, side="left").astype(np.int64)
+    turn_units = np.flatnonzero(np.diff(evicted) > 0)
     if not len(turn_units):
-        return np.zeros_like(total)
-    cuts: Ints = np.where(over > 0, turn_units[np.clip(over, 0, len(turn_units) - 1)], 0)
+        return np.zeros_like(spare)
+    # A cut at a turn; no cut where there are no more turns than that.
+    cuts: Ints = np.where(
+        spare > totals.turns[totals.origin[places]],
+        turn_units[np.clip(spare, 0, len(turn_units) - 1)],
+        0,
+    )
     return cuts
 
 
-def _jump(
-    asked: Bools,
-    total: Ints,
-    evicted: Ints,
-    newest: Ints,
-    searched: partial[Ints],
-    high: int,
-    low: int,
-) -> Ints:
+def _jump(asked: Bools, total: Ints, evicted: Ints, low: Ints, first: int, high: int) -> Ints:
     """With a low-water mark: from one cut to the next, by bisection."""
     times = np.flatnonzero(asked)
     totals_asked = total[times]
-    cuts = np.zeros(len(asked), np.int64)
-    cut = index = 0
+    cuts = np.full(len(asked), first, np.int64)
+    cut, index = first, 0
     while True:
         first_over = int(np.searchsorted(totals_asked, high + evicted[cut], side="right"))
         index = max(index, first_over)
         if index >= len(times):
             return np.maximum.accumulate(cuts)
-        time = times[index]
-        cut = max(cut, int(min(searched(total[time], low), newest[time])))
-        cuts[time] = cut
+        cut = max(cut, int(low[times[index]]))
+        cuts[times[index]] = cut
         index += 1
 
 
 def _over(totals: Totals, policy: Policy, cut: Ints) -> Bools:
-    """Before each position, and behind the last, whether the window is over the limit."""
+    """At each place, whether the window before it is over the limit."""
     if not isinstance(policy, MessageWindow | TokenWindow):
         return np.zeros(len(cut), bool)
-    body, beside = _weights(totals, policy)
-    over: Bools = body - body[totals.start[cut]] + beside > policy.high
+    weights = _weights(totals, policy)
+    total = _totals_at(*weights, totals.origin, slice(None, -1))
+    over: Bools = total - weights[0][totals.start[cut]] > policy.high
     return over
 
 
 # --- the prefix
 
 
-def _prefix_tokens(layout: Layout, totals: Totals, held: _Held) -> Ints:
+def _prefix_tokens(totals: Totals, held: _Held) -> Ints:
     """The tokens that each request's window and the one before begin with alike."""
-    at, gone = held.at, held.gone
+    at, gone = totals.at, held.gone
     prefix = np.zeros(gone.shape, np.int64)
     if not len(at):
         return prefix
-    before = at[:-1]
+    before, base = at[:-1], totals.base[1:]
     was_gone, is_gone = np.minimum(gone[:, :-1], before), gone[:, 1:]
     changed = held.cut[:, :-1] != held.cut[:, 1:]
     kept = totals.instruction_tokens[before] + totals.body_tokens[before]
     shared = np.where(
         changed, totals.instruction_tokens[was_gone], kept - totals.body_tokens[gone[:, :-1]]
     )
+    shared -= totals.instruction_tokens[base]
     first_now = _first_held(totals, was_gone, is_gone)
-    maybe_alike = totals.tokens[was_gone] == totals.tokens[np.minimum(first_now, len(layout))]
-    for row, request in np.argwhere(changed & maybe_alike & (was_gone < before)).tolist():
+    maybe_alike = changed & (totals.tokens[was_gone] == totals.tokens[first_now])
+    same = totals.base[:-1] == base
+    for row, request in np.argwhere(maybe_alike & (was_gone < before) & same).tolist():
         then = range(was_gone[row, request], before[request])
         shared[row, request] += _alike_tokens(
-            layout, totals, then, int(is_gone[row, request]), int(at[request + 1])
+            totals, then, int(is_gone[row, request]), int(at[request + 1])
         )
-    prefix[:, 1:] = (shared + layout.tool_schemas.tokens) * layout.same_model[1:]
+    same_model = np.concatenate([layout.same_model for layout in totals.layouts])[1:]
+    prefix[:, 1:] = (shared + totals.schema_tokens[1:]) * (same & same_model)
     return prefix
 
 
 def _first_held(totals: Totals, was_gone: Ints, is_gone: Ints) -> Ints:
-    """The first position from `was_gone` on that the window now holds."""
-    if not totals.instruction_positions:
+    """The first place from `was_gone` on that the window now holds."""
+    if not len(totals.instruction_places):
         return is_gone
-    instructions = np.array([*totals.instruction_positions, len(totals.tokens) - 1], np.int64)
-    following = instructions[np.searchsorted(instructions[:-1], was_gone)]
-    return np.minimum(following, is_gone)
+    instructions = np.append(totals.instruction_places, len(totals.tokens) - 1)
+    following = instructions[np.searchsorted(totals.instruction_places, was_gone)]
+    first: Ints = np.minimum(following, is_gone)
+    return first
 
 
-def _alike_tokens(layout: Layout, totals: Totals, then: range, gone: int, end: int) -> int:
+def _alike_tokens(totals: Totals, then: range, gone: int, end: int) -> int:
     """Tokens of equal messages at the start of what was held from `then` on, and is now."""
-    messages, tokens = layout.messages, layout.tokens
-    between = [p for p in totals.instruction_positions if then.start <= p < gone]
+    messages, tokens = totals.messages, totals.tokens
+    instructions = totals.instruction_places
+    between = instructions[(instructions >= then.start) & (instructions < min(gone, end))]
     shared = 0
-    for old, new in zip(then, [*between, *range(gone, min(end, gone + len(then)))]):
-        if old != new and not messages[old].same_as(messages[new]):
+    for old, new in zip(then, [*between.tolist(), *range(gone, min(end, gone + len(then)))]):
+        was, now = messages[old], messages[new]
+        if was is None or now is None or (was is not now and not was.same_as(now)):
             break
         shared += int(tokens[new])
     return shared
@@ -296,12 +344,15 @@ def _alike_tokens(layout: Layout, totals: Totals, then: range, gone: int, end: i
 # --- events and spans, made when asked for
 
 
-def _events(layout: Layout, policy: Policy, cut: Ints, over: Bools) -> list[Event]:
-    totals = layout.totals
+def _events(
+    layout: Layout, policy: Policy, cuts: Ints, first_unit: int, over: Bools
+) -> list[Event]:
+    totals, cut = layout.totals, cuts - first_unit
+    fixed = layout.tool_schemas.tokens + layout.counter.request_tokens
     units = [u for u in layout.conversation.units if not layout.is_instruction[u.start]]
-    tokens = totals.instruction_tokens + totals.body_tokens + totals.fixed
+    tokens = totals.instruction_tokens + totals.body_tokens + fixed
     gone = totals.body_tokens[totals.start]
-    requests = np.searchsorted(totals.positions, np.arange(-1, len(cut)), side="right")
+    requests = np.searchsorted(totals.at, np.arange(-1, len(cut)), side="right")
     found: list[tuple[int, int, Event]] = []
     for time in np.flatnonzero(np.diff(cut, prepend=0)).tolist():
         first, last = int(cut[time - 1]) if time else 0, int(cut[time])
@@ -317,11 +368,8 @@ def _events(layout: Layout, policy: Policy, cut: Ints, over: Bools) -> list[Even
             reason=policy.why,
         )
         found.append((time, 0, event))
-    looked = np.unique(
-        np.concatenate(
-            [np.flatnonzero(totals.asked), totals.positions - 1, np.array([len(cut) - 1])]
-        )
-    )
+    asked = np.flatnonzero(totals.asked)
+    looked = np.unique(np.concatenate([asked, totals.at - 1, np.array([len(cut) - 1])]))
     was_over = False
     for time in looked.tolist():
         if over[time + 1] and not was_over:
@@ -365,24 +413,24 @@ def _why_over(layout: Layout, policy: Policy, cut: Ints, time: int, held: int) -
     parts = parts_of_sum(
         instructions=int(totals.instruction_tokens[after]),
         newest=int(totals.body_tokens[after] - totals.body_tokens[newest_start]) if is_body else 0,
-        messages=held - totals.fixed,
+        messages=held - layout.tool_schemas.tokens - layout.counter.request_tokens,
         tool_schemas=layout.tool_schemas.tokens,
         overhead=layout.counter.request_tokens,
     )
     return over_budget_reason(policy.max_tokens, parts)
 
 
-def _spans(layout: Layout, cut: Ints) -> list[Span]:
-    totals = layout.totals
+def _spans(layout: Layout, cuts: Ints, first_unit: int) -> list[Span]:
+    totals, cut = layout.totals, cuts - first_unit
     positions = np.arange(len(layout))
-    first = np.searchsorted(totals.positions, positions, side="right")
-    unit = np.maximum(totals.units[1:] - 1, 0)
+    first = np.searchsorted(totals.at, positions, side="right")
+    unit = np.maximum(totals.units[1:-1] - 1, 0)
     evicted_at = np.searchsorted(cut, unit, side="right")
     leaves = (evicted_at < len(layout)) & ~layout.is_instruction
     last = np.where(
         leaves,
-        np.searchsorted(totals.positions, evicted_at, side="right") - 1,
-        len(totals.positions),
+        np.searchsorted(totals.at, evicted_at, side="right") - 1,
+        len(totals.at),
     )
     shown = np.flatnonzero(first <= last).tolist()
     return [

@@ -172,7 +172,7 @@ class Layout:
         """Running totals for policies with a closed form."""
         from chatmem_lab.engine.totals import Totals
 
-        return Totals(self)
+        return Totals([self])
 
 
 def _is_sound_alone(message: Message) -> bool:

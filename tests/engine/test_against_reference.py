@@ -120,7 +120,7 @@ def test_window_equals_the_naive_one_at_every_request(name, data, conversation):
     layout = Layout(conversation, counter, model="gpt-5")
     traces = [replay_stepwise(layout, policy, model=None)]
     if has_closed_form(layout, policy):
-        traces += replay_closed_form(layout, [KeepAll(), policy], model=None)[1:]
+        traces += replay_closed_form([layout], [KeepAll(), policy], model=None)[0][1:]
     for trace in traces:
         reference = naive.Reference(
             counter, conversation.tools, naive_policies, pin_user=policy.pins_user

@@ -46,7 +46,7 @@ def test_agrees_with_the_step_path(conversation, policy, model):
     if not has_closed_form(layout, policy):
         assert sum(m.role == "system" for m in conversation.messages) > 1
         return
-    closed, again = replay_closed_form(layout, [policy, policy], model=model)
+    (closed, again) = replay_closed_form([layout], [policy, policy], model=model)[0]
     np.testing.assert_array_equal(closed.prefix_tokens, again.prefix_tokens)
     stepwise = replay_stepwise(layout, policy, model=model)
     for column in COLUMNS:
@@ -55,3 +55,20 @@ def test_agrees_with_the_step_path(conversation, policy, model):
         )
     assert closed.events == stepwise.events
     assert spans_of(closed) == spans_of(stepwise)
+
+
+@given(many=st.lists(conversations(max_size=16), max_size=5), policy=window_policies())
+def test_many_conversations_at_once_are_as_each_alone(many, policy):
+    layouts = [Layout(c, LengthCounter(), model=None) for c in many]
+    layouts = [layout for layout in layouts if has_closed_form(layout, policy)]
+    if not layouts:
+        return
+    together = replay_closed_form(layouts, [policy], model=None)
+    for layout, (trace,) in zip(layouts, together):
+        alone = replay_stepwise(layout, policy, model=None)
+        for column in COLUMNS:
+            np.testing.assert_array_equal(
+                getattr(trace, column), getattr(alone, column), err_msg=column
+            )
+        assert trace.events == alone.events
+        assert spans_of(trace) == spans_of(alone)
