@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import msgspec
 
 from chatmem_lab.errors import BudgetError, MessageError
+from chatmem_lab.html.text import cut
 from chatmem_lab.keeper import Event, Keeper
 from chatmem_lab.messages import (
     Conversation,
@@ -20,9 +22,11 @@ from chatmem_lab.messages import (
     tool_output,
     user,
 )
+from chatmem_lab.messages.wellformed import check_message, with_texts
 from chatmem_lab.policies import KeepAll, Policy, Preset
 from chatmem_lab.tokens import TokenCounter, default_counter
 from chatmem_lab.tokens import counter as counter_for
+from chatmem_lab.tokens.encodings import normalised
 from chatmem_lab.window import OwnedWindow, Window
 
 __all__ = ["ChatMemory"]
@@ -84,28 +88,37 @@ class ChatMemory:
         Raises
         ------
         MessageError
-            If the memory's rules refuse it; then nothing has changed.
+            If it is no message, or the memory's rules refuse it; then nothing has changed.
+
+        Warns
+        -----
+        UserWarning
+            If a text held halves of surrogate pairs, which no API takes and no file holds.
         """
         if not isinstance(message, Message):
             raise MessageError(
                 f"a Message is wanted, not {type(message).__name__}: build one with "
                 "cml.user, cml.assistant, cml.system or cml.tool_output"
             )
+        check_message(message)
+        given, message = message, with_texts(message, _whole)
         self._keeper.check(message)
         if self._keeper.is_ignored(message):
             return
-        if message.metadata is not None or message.extra is not None:
-            message = msgspec.structs.replace(
-                message,
-                metadata=copy.deepcopy(message.metadata),
-                extra=copy.deepcopy(message.extra),
+        if message is not given:
+            warnings.warn(
+                f"a {message.role} message for {cut(repr(self.id), 80)} held halves of "
+                "surrogate pairs: lone ones became U+FFFD",
+                UserWarning,
+                stacklevel=2,
             )
+        message = _apart(message)
         count = self.counter.count_message(message)
         position = len(self._history)
-        self._history.append(message)
         if message.role == "assistant" and message.generated:
             self._keeper.before_request()
             self._keeper.request += 1
+        self._history.append(message)
         self._keeper.add(message, count, position)
 
     def add_all(self, messages: Iterable[Message]) -> None:
@@ -195,3 +208,16 @@ class ChatMemory:
 
     def __repr__(self) -> str:
         return f"<ChatMemory {self.id!r}, {self.policy!r}, {len(self)} messages>"
+
+
+def _whole(text: str) -> str:
+    return text if text.isascii() else normalised(text)
+
+
+def _apart(message: Message) -> Message:
+    """The same message with facts of its own: what holds dicts is never handed on."""
+    if message.metadata is None and message.extra is None:
+        return message
+    return msgspec.structs.replace(
+        message, metadata=copy.deepcopy(message.metadata), extra=copy.deepcopy(message.extra)
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 from chatmem_lab.engine import Layout, replay_stepwise
 from chatmem_lab.errors import BudgetError, MessageError
 from chatmem_lab.memory import ChatMemory
-from chatmem_lab.messages import Conversation, Message, ToolCall, assistant, user
+from chatmem_lab.messages import Conversation, Message, Text, ToolCall, assistant, user
 from chatmem_lab.policies import (
     ClearToolResults,
     KeepAll,
@@ -24,6 +26,9 @@ from chatmem_lab.policies import (
 from chatmem_lab.summarizers import Truncate
 from chatmem_lab.testing.length_counter import LengthCounter
 from chatmem_lab.testing.strategies import message_lists
+
+TEXT = (Text("hi"),)
+CALL = ToolCall("c", "f")
 
 
 def memory_of(policy=None, **options):
@@ -122,6 +127,14 @@ def test_reading_twice_changes_nothing():
         (lambda m: m.add("hello"), "cml.user"),
         (lambda m: m.add_user(7), "str or None"),
         (lambda m: m.add_user("x", images=[b"no image"]), "PNG, JPEG"),
+        (lambda m: m.add(Message("robot", TEXT)), "role must be one of"),
+        (lambda m: m.add(Message("user", TEXT, tool_calls=(CALL,))), "only an assistant"),
+        (lambda m: m.add_assistant(tool_calls=[ToolCall(1, "f")]), "id must be a str"),
+        (lambda m: m.add_assistant(tool_calls=[ToolCall("c", None)]), "name must be a str"),
+        (lambda m: m.add(Message("user", (Text(5),))), "text must be a str, not 5"),
+        (lambda m: m.add_tool_output(7, "x"), "tool_call_id must be a str or None, not 7"),
+        (lambda m: m.add_user("x", metadata={"a": [float("nan")]}), r"metadata\.a\[0\] is no"),
+        (lambda m: m.add(Message("user", TEXT, extra={"b": float("inf")})), r"extra\.b is no"),
     ],
 )
 def test_what_no_api_would_take_is_refused_and_nothing_changes(add, wanted):
@@ -132,6 +145,33 @@ def test_what_no_api_would_take_is_refused_and_nothing_changes(add, wanted):
     with pytest.raises(MessageError, match=wanted):
         add(memory)
     assert (memory.history, memory.messages, memory.events) == before
+
+
+def test_halves_of_surrogate_pairs_are_mended_at_the_door_with_one_warning():
+    memory = memory_of()
+    half = "a\ud800b"
+    call = ToolCall(f"c{half}", half, half)
+    with pytest.warns(UserWarning, match="U.FFFD") as warned:
+        memory.add(Message("assistant", (Text(half), Text(half)), tool_calls=(call,), id=half))
+    assert len(warned) == 1
+    assert memory.history == (
+        Message(
+            "assistant",
+            (Text("a\ufffdb"), Text("a\ufffdb")),
+            tool_calls=(ToolCall("ca\ufffdb", "a\ufffdb", "a\ufffdb"),),
+            id="a\ufffdb",
+        ),
+    )
+    with pytest.warns(
+        UserWarning, match="U.FFFD"
+    ):  # the id is mended on both sides, so it still answers
+        memory.add_tool_output(f"c{half}", "é")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        memory.add_user("\U0001f600 é")
+        with pytest.raises(UserWarning):
+            memory.add_user(half)
+    assert [m.text for m in memory.messages][1:] == ["é", "\U0001f600 é"]
 
 
 def test_nothing_outside_changes_what_is_inside():

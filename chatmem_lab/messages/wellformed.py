@@ -1,0 +1,146 @@
+"""What a message must hold to be one, however it was built; and changing all its texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
+from typing import Any, get_args
+
+import msgspec
+
+from chatmem_lab.errors import MessageError
+from chatmem_lab.html.text import cut
+from chatmem_lab.messages.message import Message, Role
+from chatmem_lab.messages.parts import Part, SummaryOf, ToolCall, Usage
+
+__all__ = ["check_message", "with_texts"]
+
+_ROLES: tuple[str, ...] = get_args(Role)
+_PARTS: tuple[type, ...] = get_args(Part)
+_TEXTS = ("tool_call_id", "name", "id", "model", "finish_reason")
+_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "parts": (tuple, "a tuple of parts"),
+    "tool_calls": (tuple, "a tuple of ToolCall"),
+    "is_error": (bool, "True or False"),
+    "generated": (bool, "True or False"),
+    "summary": ((SummaryOf, type(None)), "a SummaryOf or None"),
+    "usage": ((Usage, type(None)), "a Usage or None"),
+    "created_at": ((datetime, type(None)), "a datetime or None"),
+    "metadata": ((dict, type(None)), "a dict or None"),
+    "extra": ((dict, type(None)), "a dict or None"),
+    **{name: ((str, type(None)), "a str or None") for name in _TEXTS},
+}
+
+
+def check_message(message: Message) -> None:
+    """Refuse what is no message: wrong types, an unknown role, numbers that JSON lacks.
+
+    Structs do not check what they are built from; files are checked when they are read.
+
+    Raises
+    ------
+    MessageError
+        With the path to what is wrong.
+
+    Examples
+    --------
+    >>> check_message(Message("user", tool_calls=(ToolCall("c1", "f"),)))
+    Traceback (most recent call last):
+    ...
+    chatmem_lab.errors.MessageError: only an assistant message makes tool calls, not a user message
+    """
+    if message.role not in _ROLES:
+        raise MessageError(f"role must be one of {', '.join(_ROLES)}, not {_shown(message.role)}")
+    for name, (kind, wanted) in _TYPES.items():
+        given = getattr(message, name)
+        if not isinstance(given, kind):
+            raise MessageError(f"{name} must be {wanted}, not {_shown(given)}")
+    for index, part in enumerate(message.parts):
+        if not isinstance(part, _PARTS):
+            raise MessageError(
+                f"parts[{index}] must be a part such as Text or Image, not {_shown(part)}"
+            )
+        _check_texts(part, f"parts[{index}]")
+    if message.tool_calls and message.role != "assistant":
+        raise MessageError(
+            f"only an assistant message makes tool calls, not a {message.role} message"
+        )
+    for index, call in enumerate(message.tool_calls):
+        if not isinstance(call, ToolCall):
+            raise MessageError(f"tool_calls[{index}] must be a ToolCall, not {_shown(call)}")
+        _check_texts(call, f"tool_calls[{index}]")
+    for name in ("metadata", "extra"):
+        path = _not_finite(getattr(message, name), name)
+        if path:
+            raise MessageError(f"{path} is no number that JSON can hold: use None or text")
+
+
+def with_texts(message: Message, change: Callable[[str], str]) -> Message:
+    """`message` with every text of it changed: parts, calls, ids, names; not metadata or extra.
+
+    Where `change` gives back the same objects, so does this.
+
+    >>> with_texts(Message("user", name="ada"), str.upper).name
+    'ADA'
+    """
+    changed: dict[str, Any] = {}
+    for name in ("parts", "tool_calls"):
+        before = getattr(message, name)
+        after = tuple(_changed(value, change) for value in before)
+        if any(new is not old for new, old in zip(after, before)):
+            changed[name] = after
+    for name in _TEXTS:
+        text = getattr(message, name)
+        if text is not None and (new := change(text)) is not text:
+            changed[name] = new
+    return msgspec.structs.replace(message, **changed) if changed else message
+
+
+def _changed(value: Any, change: Callable[[str], str]) -> Any:
+    changed: dict[str, str] = {}
+    for name in value.__struct_fields__:
+        text = getattr(value, name)
+        if text is not None and (new := change(text)) is not text:
+            changed[name] = new
+    return msgspec.structs.replace(value, **changed) if changed else value
+
+
+@cache
+def _optional_texts(kind: type) -> frozenset[str]:
+    return frozenset(field.name for field in msgspec.structs.fields(kind) if field.default is None)
+
+
+def _check_texts(value: Any, path: str) -> None:
+    """Parts and tool calls hold nothing but texts."""
+    optional = _optional_texts(value.__class__)
+    for name in value.__struct_fields__:
+        given = getattr(value, name)
+        if isinstance(given, str) or (given is None and name in optional):
+            continue
+        wanted = "the raw JSON text, a str" if name == "arguments" else "a str"
+        raise MessageError(f"{path}.{name} must be {wanted}, not {_shown(given)}")
+
+
+def _not_finite(value: object, path: str) -> str | None:
+    """The path to the first NaN or infinity; what holds itself is looked at once."""
+    seen: set[int] = set()
+    remaining: list[tuple[object, str]] = [(value, path)]
+    while remaining:
+        value, path = remaining.pop()
+        if isinstance(value, float) and not math.isfinite(value):
+            return path
+        if not isinstance(value, dict | list | tuple) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, dict):
+            children = [(child, f"{path}.{key}") for key, child in value.items()]
+        else:
+            children = [(child, f"{path}[{index}]") for index, child in enumerate(value)]
+        remaining.extend(reversed(children))
+    return None
+
+
+def _shown(given: object) -> str:
+    return cut(repr(given), 80)
