@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
@@ -38,8 +39,9 @@ class ChatMemory:
     Parameters
     ----------
     policy : Policy or Preset
-    id : str
-        The session's id; two ids never share anything.
+    id : str, int or UUID
+        The session's id; two ids never share anything. It is kept as text: 1 and "1" are
+        one id.
     model : str, optional
         Whose tokens are counted. Without one, o200k_base, and every count is an estimate.
     counter : TokenCounter, optional
@@ -65,20 +67,20 @@ class ChatMemory:
         self,
         policy: Policy | Preset | None = None,
         *,
-        id: str,
+        id: str | int | UUID,
         model: str | None = None,
         counter: TokenCounter | None = None,
         tools: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        self.id = str(id)
+        self.id = _checked_id(id)
         self.model = model
         self.policy = KeepAll() if policy is None else policy
-        self.tools = tuple(copy.deepcopy(dict(tool)) for tool in tools)
+        self._tools = tuple(copy.deepcopy(dict(tool)) for tool in tools)
         if counter is None:
             counter = counter_for(model) if model is not None else default_counter()
         self.counter = counter
         self._history: list[Message] = []
-        self._keeper = Keeper(self.policy, counter, session_id=self.id, tools=self.tools)
+        self._keeper = Keeper(self.policy, counter, session_id=self.id, tools=self._tools)
 
     # --- adding
 
@@ -168,12 +170,17 @@ class ChatMemory:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The messages that the model sees now."""
-        return self._current().messages
+        return tuple(map(_apart, self._current().messages))
 
     @property
     def history(self) -> tuple[Message, ...]:
         """Every message that was ever added."""
-        return tuple(self._history)
+        return tuple(map(_apart, self._history))
+
+    @property
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        """The tool schemas that go with every request."""
+        return copy.deepcopy(self._tools)
 
     @property
     def tokens(self) -> int:
@@ -197,7 +204,7 @@ class ChatMemory:
         window = self._current()
         if window.budget is not None and window.tokens > window.budget:
             raise BudgetError(self._keeper.policy.excess(window) or "over budget")
-        return window.messages
+        return tuple(map(_apart, window.messages))
 
     def conversation(self) -> Conversation:
         """The history as a conversation that can be replayed."""
@@ -207,7 +214,15 @@ class ChatMemory:
         return len(self._history)
 
     def __repr__(self) -> str:
-        return f"<ChatMemory {self.id!r}, {self.policy!r}, {len(self)} messages>"
+        return f"<ChatMemory {cut(repr(self.id), 80)}, {self.policy!r}, {len(self)} messages>"
+
+
+def _checked_id(id: object) -> str:
+    if isinstance(id, str | int | UUID) and not isinstance(id, bool) and str(id).strip():
+        return str(id)
+    raise MessageError(
+        f"an id is required: a str that is not blank, an int or a UUID, not {cut(repr(id), 80)}"
+    )
 
 
 def _whole(text: str) -> str:

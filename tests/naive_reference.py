@@ -32,7 +32,7 @@ def units_of(messages):
             and len(message.parts) > 0
             and {type(p).__name__ for p in message.parts} == {"Reasoning"}
         )
-    return numbers, bool(waiting)
+    return numbers, bool(waiting) or reasoned
 
 
 def sent(message):
@@ -58,6 +58,8 @@ class Reference:
         self.history = []
         self.window = []
         self.failed_at = {}
+        self.ignored = set()
+        self.numbers = []
 
     def tokens(self, entries):
         return sum(self.counter.count_message(e["message"]).tokens for e in entries)
@@ -71,11 +73,18 @@ class Reference:
         systems = [e for e in self.window if e["at"] is not None and e["message"].role == "system"]
         if message.role == "system" and systems:
             if systems[0]["message"].text == message.text:
+                self.ignored.add(entry["at"])
+                self.numbers.append(None)
                 return
             self.window = [entry] + [e for e in self.window if e is not systems[0]]
         else:
             self.window.append(entry)
-        self.numbers, is_open = units_of(self.history)
+        kept = [m for i, m in enumerate(self.history) if i not in self.ignored]
+        numbers, is_open = units_of(kept)
+        again = iter(numbers)
+        self.numbers = [
+            None if i in self.ignored else next(again) for i in range(len(self.history))
+        ]
         if not is_open:
             for policy in self.policies:
                 policy(self)
@@ -231,14 +240,14 @@ def folding_policy(summarize, trigger, keep, prefix):
             kept.append(unit)
         fold = [e for e in loose if ref.unit(e) not in kept and not ref.pinned(e)]
         new = [e for e in fold if e["at"] is not None]
-        if not new or ref.failed_at.get("fold") == max(ref.numbers):
+        if not new or ref.failed_at.get("fold") == max(n for n in ref.numbers if n is not None):
             return
         previous = [e["message"].text.removeprefix(prefix) for e in fold if e["at"] is None]
         text = summarize("\n\n".join(previous) if previous else None, [e["message"] for e in new])
         made = type(fold[0]["message"])("assistant", (Text(prefix + text),), generated=False)
         smaller = ref.counter.count_message(made).tokens < ref.tokens(fold)
         if not text.strip() or not smaller:
-            ref.failed_at["fold"] = max(ref.numbers)
+            ref.failed_at["fold"] = max(n for n in ref.numbers if n is not None)
             return
         index = ref.window.index(fold[0])
         rest = [e for e in ref.window if e not in fold]

@@ -21,6 +21,7 @@ __all__ = ["replay_stepwise"]
 _MADE = 4
 _KIND = {kind: code for code, kind in enumerate(COUNT_KINDS)}
 _ESTIMATE, _UNKNOWN = _KIND["estimate"], _KIND["unknown"]
+_BLANK = FAULTS.index("blank_message")
 _LOST_SYSTEM = FAULTS.index("lost_system")
 _EMPTY_WINDOW = FAULTS.index("empty_window")
 
@@ -101,10 +102,11 @@ class _Recorder:
     def _add(self, slot: Slot, sign: int) -> None:
         self.kinds[_KIND[slot.count_kind]] += sign
         tokens = sign * slot.tokens
+        message = slot.message
         if slot.position is None:
             self.category[_MADE] += tokens
+            self.fault_counts[_BLANK] += sign * message.is_blank
             return
-        message = slot.message
         self.originals += sign
         self.category[_CATEGORY[message.role]] += tokens
         if message.tool_calls:
@@ -112,7 +114,10 @@ class _Recorder:
         if message.role in INSTRUCTION_ROLES:
             self.instructions += sign
         for kind, n in self.layout.faults.get(slot.position, {}).items():
-            self.fault_counts[FAULTS.index(kind)] += sign * n
+            if slot.state == "kept" or kind != "blank_message":
+                self.fault_counts[FAULTS.index(kind)] += sign * n
+        if slot.state != "kept" and message.is_blank:
+            self.fault_counts[_BLANK] += sign
 
 
 def replay_stepwise(layout: Layout, policy: Policy | Preset, *, model: str | None) -> Trace:
@@ -141,7 +146,10 @@ def replay_stepwise(layout: Layout, policy: Policy | Preset, *, model: str | Non
     )
     requests = set(layout.request_positions.tolist())
     rows: list[tuple[int, ...]] = []
-    strict = keeper.policy.contract == "strict"
+    # A system message that the rules ignore does not part a call from its result: where
+    # there can be one, units and faults are those of the window and not of the recording.
+    segments_alike = layout.system_messages <= 1
+    strict = keeper.policy.contract == "strict" and segments_alike
     counts, joins, is_open = layout.counts, layout.joins, layout.is_open
     for position, message in enumerate(layout.messages):
         if position in requests:
@@ -149,7 +157,10 @@ def replay_stepwise(layout: Layout, policy: Policy | Preset, *, model: str | Non
             rows.append(_row(layout, keeper, recorder, position, strict))
             keeper.request += 1
             recorder.next_request()
-        keeper.arrive(message, counts[position], position, joins[position], is_open[position])
+        if segments_alike:
+            keeper.arrive(message, counts[position], position, joins[position], is_open[position])
+        else:
+            keeper.add(message, counts[position], position)
     keeper.before_request()
     recorder.close(keeper.window.slots)
     return _trace(layout, policy, keeper, recorder, rows, model)

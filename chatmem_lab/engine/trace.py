@@ -140,8 +140,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, kw_only=True):
             [
                 (slot, not loose and index > 0 and self._joined(shown[index - 1], slot))
                 for index, slot in enumerate(shown)
-            ],
-            "",
+            ]
         )
         window.settle(newest=position - 1)
         window.request = at if at < n else None

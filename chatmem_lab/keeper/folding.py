@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chatmem_lab.messages import Message, SummaryOf, Text
+from chatmem_lab.messages import Message, SummaryOf, Text, Usage
 from chatmem_lab.summarizers import Summary, SummaryRequest
 from chatmem_lab.tokens import TokenCounter
+from chatmem_lab.tokens.encodings import normalised
 from chatmem_lab.window import Revision, SummaryForm, Unit
 
 __all__ = ["Folding", "fold"]
@@ -30,8 +31,8 @@ class Folding:
 def fold(revision: Revision, counter: TokenCounter, session_id: str) -> Folding | None:
     """Call the revision's summarizer; None where there is nothing new to summarize.
 
-    A failure of any kind changes nothing: an exception, an empty text, one that is longer
-    than its limit or not smaller than what it replaces.
+    A failure of any kind changes nothing: an exception, an answer that is none, an empty
+    text, one that is longer than its limit or not smaller than what it replaces.
     """
     originals = [unit for unit in revision.fold if not unit.is_made]
     earlier = [unit for unit in revision.fold if unit.is_made]
@@ -48,12 +49,10 @@ def fold(revision: Revision, counter: TokenCounter, session_id: str) -> Folding 
     )
     input_tokens = sum(unit.tokens for unit in revision.fold)
     try:
-        summary = revision.by.summarize(request)  # type: ignore[attr-defined]
-        if not isinstance(summary, Summary):
-            raise TypeError(f"summarize must return a Summary, not {type(summary).__name__}")
+        summary = _checked(revision.by.summarize(request))  # type: ignore[attr-defined]
     except Exception as error:
-        return Folding(originals, None, f"{type(error).__name__}: {error}", input_tokens, 0)
-    text = (summary.text or "").strip()
+        return Folding(originals, None, _said(error), input_tokens, 0)
+    text = normalised((summary.text or "").strip())
     output_tokens = counter.count_text(text).tokens
     covered = _whole_units(originals, summary.covered)
     units = sorted([*earlier, *covered], key=lambda unit: unit.order)
@@ -62,11 +61,38 @@ def fold(revision: Revision, counter: TokenCounter, session_id: str) -> Folding 
         form, text, output_tokens, covered, units, counter.count_message(made).tokens
     )
     if summary.usage is not None:
-        input_tokens = summary.usage.input_tokens or input_tokens
-        output_tokens = summary.usage.output_tokens or output_tokens
+        if summary.usage.input_tokens is not None:
+            input_tokens = summary.usage.input_tokens
+        if summary.usage.output_tokens is not None:
+            output_tokens = summary.usage.output_tokens
     if failure:
         return Folding(originals, None, failure, input_tokens, output_tokens)
     return Folding(units, made, "", input_tokens, output_tokens)
+
+
+def _checked(summary: object) -> Summary:
+    """A summarizer is anybody's code: its answer is looked at before it is used."""
+    if not isinstance(summary, Summary):
+        raise TypeError(f"summarize must return a Summary, not {type(summary).__name__}")
+    if not isinstance(summary.text, str | None):
+        raise TypeError(f"a summary's text is a str or None, not {type(summary.text).__name__}")
+    usage = summary.usage
+    if not isinstance(usage, Usage | None):
+        raise TypeError(f"a summary's usage is a Usage or None, not {type(usage).__name__}")
+    numbers = [summary.covered]
+    if usage is not None:
+        numbers += [usage.input_tokens, usage.output_tokens]
+    for number in numbers:
+        if number is not None and (type(number) is not int or not 0 <= number < 2**53):
+            raise ValueError(f"a summary counts in whole numbers from 0, not {number!r}")
+    return summary
+
+
+def _said(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
 
 
 def _failure(
@@ -98,19 +124,30 @@ def _message(
     by: str,
 ) -> Message:
     before = [s for u in earlier if (s := u.slots[0].message.summary) is not None]
-    positions = {p for unit in covered for p in unit.positions}
-    positions.update(p for stands_for in before for p in stands_for.covered)
+    ranges = [(p, p + 1) for unit in covered for p in unit.positions]
+    ranges += [pair for stands_for in before for pair in stands_for.ranges]
     return Message(
         form.role,
         (Text(text if text.startswith(form.prefix) else form.prefix + text),),
         summary=SummaryOf(
-            covered=tuple(sorted(positions)),
+            ranges=_merged(ranges),
             generation=1 + max((stands_for.generation for stands_for in before), default=0),
             by=by,
         ),
         generated=False,
         model=summary.model,
     )
+
+
+def _merged(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The same positions in as few ranges as there can be."""
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(ranges):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return tuple(merged)
 
 
 def _whole_units(units: list[Unit], covered: int | None) -> list[Unit]:

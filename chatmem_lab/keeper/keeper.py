@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from chatmem_lab.errors import MessageError, PolicyError
+from chatmem_lab.keeper.checking import check_revision
 from chatmem_lab.keeper.event import Event
 from chatmem_lab.keeper.folding import fold
-from chatmem_lab.keeper.whole_history import slots_left
+from chatmem_lab.keeper.whole_history import slots_left, what_changed
 from chatmem_lab.messages import Conversation, Message, Segmenter
 from chatmem_lab.policies import Policy, Preset, split_preset
 from chatmem_lab.tokens import Count, TokenCounter
@@ -70,12 +73,14 @@ class Keeper:
         self._can_exceed = any(type(s).excess is not Policy.excess for s in self._stages)
         self._ignores_blank = self.rules.blank == "ignore"
         self._segmenter = Segmenter()
+        self._history_segmenter = Segmenter()
         self._open = False
         self._asked_at = -2
         self._position = -1
         self._arrived_units = 0
         self._failed_at = [-1] * len(self._stages)
         self._is_over = False
+        self._is_folding = False
         self._shown: set[int] = set()
         if tool_schemas is None:
             tool_schemas = counter.count_tools(tools) if tools else Count(0)
@@ -128,7 +133,12 @@ class Keeper:
 
     def add(self, message: Message, count: Count, position: int) -> None:
         """`message`, at `position` of the history, arrives; the policy is asked."""
+        if self._leaves_no_trace(message):
+            return
         self.arrive(message, count, position, *self._segment(message))
+
+    def _leaves_no_trace(self, message: Message) -> bool:
+        return (message.role == "system" or self._ignores_blank) and self.is_ignored(message)
 
     def _segment(self, message: Message) -> tuple[bool, bool]:
         joins = self._segmenter.joins(message)
@@ -138,23 +148,48 @@ class Keeper:
         self, message: Message, count: Count, position: int, joins: bool, is_open: bool
     ) -> None:
         """The same with the segmentation known: `joins` the newest unit, leaves it open."""
+        if self._leaves_no_trace(message):
+            return
+        # A unit goes on only where its last message still is, and not where it was taken out.
+        newest = self.window.newest
+        joins = (
+            joins
+            and not self._by_message
+            and newest is not None
+            and newest.slots[-1].position == self._position
+        )
         self._position = position
         self._open = is_open
-        if (message.role == "system" or self._ignores_blank) and self.is_ignored(message):
-            return
         slot = Slot(message, count.tokens, position, "kept", float(position), count.kind)
         if not joins:
             self._arrived_units += 1
         if message.role == "system":
             self._enter_system(slot)
         else:
-            self.window.append(slot, joins=joins and not self._by_message)
+            self.window.append(slot, joins=joins)
         if self._history is not None:
-            self._history.append(slot, joins=joins and not self._by_message)
-            self._shown.add(position)
+            self._enter_history(slot)
         if self._asks_append and (not is_open or self._asked_while_open):
             self._ask("append")
             self._mark()
+
+    def _enter_history(self, slot: Slot) -> None:
+        history = self._history
+        assert history is not None
+        assert slot.position is not None
+        self._shown.add(slot.position)
+        if slot.message.role == "system" and self.window.newest is not None:
+            placed = self.window.newest.slots[0]
+            if placed.order < slot.order:
+                history.put_in_front(placed, newest=True)
+                return
+        joined = history.newest
+        joins = (
+            not self._by_message
+            and joined is not None
+            and self._history_segmenter.joins(slot.message)
+        )
+        history.append(slot, joins=joins)
 
     def before_request(self) -> None:
         """A request is about to be made: ask the policies that wait for it."""
@@ -205,60 +240,48 @@ class Keeper:
 
     def _ask(self, when: str) -> None:
         for number, stage in enumerate(self._stages):
-            if stage.asks != when:
+            if stage.asks != when or (self._open and not stage.asked_while_open):
                 continue
             if stage.sees == "history":
                 self._recompute(number, stage)
                 continue
+            version = self.window.version
             revision = stage.revise(self.window)
+            if self.window.version != version:
+                raise PolicyError(f"{stage!r} changed the window itself: it may only decide")
             if revision is not KEEP:
                 self._apply(number, stage, revision)
 
     def _apply(self, number: int, stage: Policy, revision: Revision) -> None:
-        if not isinstance(revision, Revision):
-            raise PolicyError(
-                f"{stage!r}.revise must return a Revision, or KEEP, not {revision!r}"
-            )
-        if stage.contract == "strict":
-            self._check(stage, revision)
-        if revision.repaired:
-            self._record(
-                "repair",
-                number,
-                units=tuple(unit.positions for unit in revision.repaired),
-                messages=sum(map(len, revision.repaired)),
-                reason=f"{revision.reason}: kept whole, since a part of each unit was kept",
-            )
-        if revision.evict:
+        evict, fold_units, repaired = check_revision(stage, revision, self.window)
+        if repaired:
+            self._record_repair(number, repaired, revision.reason)
+        if evict:
             before = self.window.tokens
-            self.window.remove(revision.evict, "evict")
+            self.window.remove(evict, "evict")
             self._record(
                 "evict",
                 number,
-                units=tuple(unit.positions for unit in revision.evict),
-                messages=sum(map(len, revision.evict)),
+                units=tuple(unit.positions for unit in evict),
+                messages=sum(map(len, evict)),
                 tokens_before=before,
                 reason=revision.reason,
             )
         if revision.replace:
             self._replace(number, stage, revision)
-        if revision.fold:
-            self._fold(number, revision)
+        if fold_units:
+            self._fold(number, msgspec.structs.replace(revision, fold=fold_units))
         for insert in revision.insert:
             self._insert(number, insert.message, insert.before, revision.reason)
 
-    def _check(self, stage: Policy, revision: Revision) -> None:
-        window = self.window
-        for unit in (*revision.evict, *revision.fold):
-            if window.is_pinned(unit):
-                raise PolicyError(
-                    f"{stage!r} would evict {unit!r}, which is pinned: system and developer "
-                    "messages and the newest unit always stay"
-                )
-        if len({id(unit) for unit in (*revision.evict, *revision.fold)}) < len(
-            revision.evict
-        ) + len(revision.fold):
-            raise PolicyError(f"{stage!r} named the same unit twice")
+    def _record_repair(self, number: int, repaired: tuple[Unit, ...], reason: str) -> None:
+        self._record(
+            "repair",
+            number,
+            units=tuple(unit.positions for unit in repaired),
+            messages=sum(map(len, repaired)),
+            reason=f"{reason}: kept whole, since a part of each unit was kept",
+        )
 
     def _replace(self, number: int, stage: Policy, revision: Revision) -> None:
         before = self.window.tokens
@@ -266,17 +289,13 @@ class Keeper:
         state = "cleared" if revision.replaced_as == "clear" else "clamped"
         for slot, message in revision.replace.items():
             old = slot.message
-            if (message.role, message.tool_call_id, message.tool_calls) != (
+            count = self.counter.count_message(message)
+            is_alike = (message.role, message.tool_call_id, message.tool_calls) == (
                 old.role,
                 old.tool_call_id,
                 old.tool_calls,
-            ) and stage.contract == "strict":
-                raise PolicyError(
-                    f"{stage!r} replaced a {old.role} message by one with another role, id or "
-                    "calls: a replacement keeps all three"
-                )
-            count = self.counter.count_message(message)
-            if count.tokens >= slot.tokens and stage.contract == "strict":
+            )
+            if stage.contract == "strict" and (not is_alike or count.tokens >= slot.tokens):
                 continue
             self.window.replace(slot, message, count.tokens, state)  # type: ignore[arg-type]
             replaced.append((slot.position,) if slot.position is not None else ())
@@ -310,10 +329,14 @@ class Keeper:
     # --- summaries
 
     def _fold(self, number: int, revision: Revision) -> None:
-        if self._failed_at[number] == self._arrived_units:
+        if self._failed_at[number] == self._arrived_units or self._is_folding:
             return
         version = self.window.version
-        folding = fold(revision, self.counter, self.session_id)
+        self._is_folding = True
+        try:
+            folding = fold(revision, self.counter, self.session_id)
+        finally:
+            self._is_folding = False
         if folding is None:
             return
         failure = folding.failure
@@ -353,37 +376,28 @@ class Keeper:
         history = self._history
         assert history is not None
         revision = stage.revise(history)
-        if not isinstance(revision, Revision) or revision.fold:
-            raise PolicyError(
-                f"{stage!r} sees the whole history: it must return a Revision without fold"
+        _, folded, repaired = check_revision(stage, revision, history)
+        if folded:
+            raise PolicyError(f"{stage!r} sees the whole history: it cannot fold")
+        if repaired:
+            self._record_repair(number, repaired, revision.reason)
+        before, old = self.window.tokens, self.window.slots
+        target = slots_left(history, revision, old, self.counter, self._made)
+        positions = {slot.position for slot, _ in target}
+        self.window.replace_all(
+            target, lambda slot: "evict" if slot.position not in positions else "clamp"
+        )
+        shown, self._shown = self._shown, {p for p in positions if p is not None}
+        for kind, slots in what_changed(old, [slot for slot, _ in target], shown).items():
+            self._record(
+                kind,
+                number,
+                units=tuple((s.position,) for s in slots if s.position is not None),
+                messages=len(slots),
+                tokens_before=before,
+                made=slots[0].message if kind == "insert" else None,
+                reason=revision.reason,
             )
-        target = slots_left(history, revision, self.window.slots, self.counter, self._made)
-        self._show(number, target, revision)
-
-    def _show(self, number: int, target: list[tuple[Slot, bool]], revision: Revision) -> None:
-        before = self.window.tokens
-        old = {slot.position: slot for slot in self.window.slots}
-        new = {slot.position for slot, _ in target}
-        left = [s for s in self.window.slots if s.position is not None and s.position not in new]
-        returned = [
-            slot
-            for slot, _ in target
-            if slot.position is not None
-            and slot.position not in old
-            and slot.position not in self._shown
-        ]
-        self.window.replace_all(target, "evict")
-        self._shown = {p for p in new if p is not None}
-        for kind, slots in (("evict", left), ("return", returned)):
-            if slots:
-                self._record(
-                    kind,
-                    number,
-                    units=tuple((s.position,) for s in slots if s.position is not None),
-                    messages=len(slots),
-                    tokens_before=before,
-                    reason=revision.reason,
-                )
 
     # --- marks and records
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 
 import msgspec
 
@@ -10,7 +10,10 @@ from chatmem_lab.messages import Message
 from chatmem_lab.tokens import TokenCounter
 from chatmem_lab.window import Revision, Slot, Window
 
-__all__ = ["slots_left"]
+__all__ = ["slots_left", "what_changed"]
+
+#: A made message comes this much behind the one before it, or here before all others.
+_STEP, _FRONT = 1e-6, -1e6
 
 
 def slots_left(
@@ -25,7 +28,16 @@ def slots_left(
     Where nothing changed, the slot is the one that the window holds already, so that it
     neither leaves nor enters.
     """
-    shown = {slot.position: slot for slot in current}
+    current = list(current)
+    shown: dict[int | None, Slot] = {s.position: s for s in current if s.position is not None}
+    made: dict[object, list[Slot]] = {}
+    for slot in reversed([slot for slot in current if slot.position is None]):
+        made.setdefault(slot.message.key, []).append(slot)
+
+    def made_slot(message: Message) -> Slot:
+        known = made.get(message.key)
+        return known.pop() if known else make(message)
+
     evicted = {id(unit) for unit in revision.evict}
     inserts: dict[int | None, list[Message]] = {}
     for insert in revision.insert:
@@ -33,12 +45,38 @@ def slots_left(
         inserts.setdefault(key, []).append(insert.message)
     left: list[tuple[Slot, bool]] = []
     for unit in history.units:
-        left.extend((make(message), False) for message in inserts.get(id(unit), ()))
+        left.extend((made_slot(message), False) for message in inserts.get(id(unit), ()))
         if id(unit) not in evicted:
             for index, slot in enumerate(unit.slots):
                 left.append((_seen(slot, revision, shown, counter), index > 0))
-    left.extend((make(message), False) for message in inserts.get(None, ()))
+    left.extend((made_slot(message), False) for message in inserts.get(None, ()))
     return _in_order(left)
+
+
+def what_changed(
+    old: Iterable[Slot], new: Iterable[Slot], shown: Set[int]
+) -> dict[str, list[Slot]]:
+    """The slots by what happened to them, in the words of events; only what did happen.
+
+    `shown` holds the positions that were in the window or have arrived since.
+    """
+    before = {id(slot): slot for slot in old}
+    now = list(new)
+    after = {id(slot) for slot in now}
+    positions = {slot.position for slot in now if slot.position is not None}
+    held = {slot.position for slot in before.values()}
+    entered = [slot for slot in now if id(slot) not in before]
+    changes = {
+        "evict": [
+            slot
+            for slot in before.values()
+            if id(slot) not in after and slot.position not in positions
+        ],
+        "return": [s for s in entered if s.position is not None and s.position not in shown],
+        "clamp": [s for s in entered if s.state == "clamped" and s.position in held],
+        "insert": [s for s in entered if s.position is None],
+    }
+    return {kind: slots for kind, slots in changes.items() if slots}
 
 
 def _seen(
@@ -57,12 +95,15 @@ def _seen(
 
 
 def _in_order(slots: Iterable[tuple[Slot, bool]]) -> list[tuple[Slot, bool]]:
-    """The same slots with rising order, where messages were made."""
+    """The same slots with rising order; only where messages were made or moved is it new."""
     placed: list[tuple[Slot, bool]] = []
-    last = -1.0
+    last: float | None = None
     for slot, joins in slots:
-        if slot.order <= last or slot.position is None:
-            slot = msgspec.structs.replace(slot, order=last + 1e-6)
+        if last is not None and slot.order <= last:
+            slot = msgspec.structs.replace(slot, order=last + _STEP)
+        elif slot.position is None and slot.order == 0.0:
+            order = _FRONT if last is None else last + _STEP
+            slot = msgspec.structs.replace(slot, order=order)
         placed.append((slot, joins))
         last = slot.order
     return placed

@@ -114,14 +114,29 @@ class SummaryOf(Struct, frozen=True, gc=False, omit_defaults=True):
 
     Parameters
     ----------
-    covered : tuple of int
-        Positions in the history whose messages it replaces.
+    ranges : tuple of (int, int)
+        Positions in the history whose messages it replaces: from the first to before the
+        second of each pair. A rolling summary covers one long range.
     generation : int
         1 for a summary of originals, 2 for a summary that folded one of those, …
     by : str
         The summarizer's recipe.
     """
 
-    covered: tuple[int, ...] = ()
+    ranges: tuple[tuple[int, int], ...] = ()
     generation: int = 1
     by: str = ""
+
+    @property
+    def covered(self) -> tuple[int, ...]:
+        """Every position, one by one.
+
+        >>> SummaryOf(((1, 4), (6, 7))).covered
+        (1, 2, 3, 6)
+        """
+        return tuple(position for start, stop in self.ranges for position in range(start, stop))
+
+    @property
+    def messages(self) -> int:
+        """How many messages it replaces."""
+        return sum(stop - start for start, stop in self.ranges)

@@ -38,8 +38,8 @@ class Segmenter:
 
     @property
     def is_open(self) -> bool:
-        """Whether a call of the newest unit still awaits its result."""
-        return bool(self._open)
+        """Whether the newest unit still awaits something: a result, or what was reasoned for."""
+        return bool(self._open) or self._reasons
 
     @property
     def open_calls(self) -> tuple[str, ...]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import msgspec
@@ -65,7 +66,8 @@ class OwnedWindow(Window):
         if before is None:
             order = (after if after is not None else 1.0) - 1.0
         elif after is None:
-            order = before + 0.5
+            # The next message has the next whole number: stay below it.
+            order = (before + math.floor(before) + 1) / 2
         else:
             order = (before + after) / 2
         unit = Unit(msgspec.structs.replace(slot, order=order))
@@ -131,10 +133,12 @@ class OwnedWindow(Window):
         self._entered(new)
         return new
 
-    def replace_all(self, slots: Iterable[tuple[Slot, bool]], left_because: str) -> None:
+    def replace_all(
+        self, slots: Iterable[tuple[Slot, bool]], why: Callable[[Slot], str] = lambda slot: ""
+    ) -> None:
         """The window becomes `slots`, each with whether it belongs to the unit before it.
 
-        What stays is not told to the journal; what leaves and what enters is.
+        What stays is not told to the journal; what leaves, and `why`, and what enters is.
         """
         old = {id(slot): slot for slot in self.slots}
         newest = self._newest.slots[-1].position if self._newest is not None else None
@@ -154,7 +158,7 @@ class OwnedWindow(Window):
                 new.append(slot)
         for key, slot in old.items():
             if key not in kept:
-                self._left(slot, left_because)
+                self._left(slot, why(slot))
         for slot in new:
             self._entered(slot)
         for unit in self._units:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 
 from chatmem_lab.messages import Message
@@ -198,6 +199,16 @@ class Window:
             or (self.pin_user and unit is self._latest_user)
         )
 
+    def holds(self, unit: Unit) -> bool:
+        """Whether `unit` is one of this window's own units."""
+        index = bisect_left(self._units, unit.order, lo=self._head, key=_order)
+        return index < len(self._units) and self._units[index] is unit
+
+    def holds_slot(self, slot: Slot) -> bool:
+        """Whether `slot` is one of this window's own slots."""
+        index = bisect_right(self._units, slot.order, lo=self._head, key=_order) - 1
+        return index >= self._head and any(s is slot for s in self._units[index].slots)
+
     def forwards(self) -> Iterator[Unit]:
         """The units that may be evicted, oldest first, lazily."""
         units = self._units
@@ -290,6 +301,10 @@ class Window:
         return f"<Window {len(self)} messages, {self.tokens:,}{budget} tokens>"
 
 
+def _order(unit: Unit) -> float:
+    return unit.order
+
+
 def _covers(slot: Slot) -> int | None:
     """How many messages of the history a summary stands for."""
-    return None if slot.message.summary is None else len(slot.message.summary.covered)
+    return None if slot.message.summary is None else slot.message.summary.messages
