@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -180,6 +181,41 @@ def test_nothing_outside_changes_what_is_inside():
     memory.add(Message("user", user("x").parts, metadata=facts))
     facts["tags"].append("b")
     assert memory.history[0].metadata == {"tags": ["a"]}
+
+
+def test_nothing_that_was_handed_out_changes_what_is_inside():
+    memory = memory_of(tools=[{"name": "f", "parameters": {"a": 1}}])
+    memory.add(Message("user", TEXT, metadata={"tags": ["a"]}, extra={"n": {}}))
+    for messages in (memory.history, memory.messages, memory.request()):
+        messages[0].metadata["tags"].append("b")
+        messages[0].extra["n"]["x"] = 1
+    memory.conversation().messages[0].metadata["x"] = 1
+    memory.tools[0]["x"] = 1
+    memory.tools[0]["parameters"]["a"] = 2
+    memory.conversation().tools[0]["x"] = 1
+    assert memory.history[0].metadata == {"tags": ["a"]}
+    assert memory.history[0].extra == {"n": {}}
+    assert memory.messages == memory.request() == memory.history
+    assert memory.tools == ({"name": "f", "parameters": {"a": 1}},)
+
+
+@pytest.mark.parametrize("id", [None, "", "  ", [], True, 1.5, b"x"])
+def test_an_id_is_required(id):
+    with pytest.raises(MessageError, match="an id is required"):
+        ChatMemory(id=id, counter=LengthCounter())
+
+
+@pytest.mark.parametrize("id", ["7", 7])
+def test_an_id_is_kept_as_text(id):
+    assert ChatMemory(id=id, counter=LengthCounter()).id == "7"
+
+
+def test_a_uuid_is_an_id_and_a_long_id_is_cut_where_it_is_shown():
+    text = "0f4b1a52-6d0c-4c5e-9a31-0d8f1c2b3a49"
+    assert ChatMemory(id=UUID(text), counter=LengthCounter()).id == text
+    memory = ChatMemory(id="x" * 10_000, counter=LengthCounter())
+    assert repr(memory) == f"<ChatMemory '{'x' * 78}…, KeepAll(), 0 messages>"
+    assert len(memory.id) == 10_000
 
 
 def test_a_window_that_was_read_stays_as_it_was():
