@@ -17,6 +17,7 @@ from chatmem_lab.engine import Layout, Trace, trace_policies, trace_policy
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.html.replay import replay_html
 from chatmem_lab.html.study import study_html
+from chatmem_lab.html.text import cut
 from chatmem_lab.messages import Conversation
 from chatmem_lab.metrics.events import events_table
 from chatmem_lab.metrics.map import map_table
@@ -27,6 +28,7 @@ from chatmem_lab.metrics.summary import summary_table
 from chatmem_lab.policies import Policy, Preset, split_preset
 from chatmem_lab.tokens import COUNT_KINDS, Count, TokenCounter, default_counter, weakest
 from chatmem_lab.tokens import counter as counter_for
+from chatmem_lab.tokens.encodings import normalised
 from chatmem_lab.window import Window
 
 __all__ = ["Replay", "Study", "compare", "grid", "replay"]
@@ -85,6 +87,8 @@ def replay(
             "cml.read(path) returns several, take one with [0], or use compare"
         )
     split_preset(policy)
+    conversation = _with_whole_names(conversation)
+    model = None if model is None else normalised(model)
     chosen = _counter(conversation, model, counter)
     return Replay(trace_policy(Layout(conversation, chosen, model=model), policy, model=model))
 
@@ -141,7 +145,7 @@ class Replay:
     @cached_property
     def summaries(self) -> pd.DataFrame:
         """A row per summary that entered the window."""
-        return summaries_table({repr(self.policy): [self.trace]})
+        return summaries_table({normalised(repr(self.policy)): [self.trace]})
 
     def window(self, request: int) -> Window:
         """The window at `request`; draws itself in a notebook."""
@@ -170,7 +174,7 @@ class Replay:
 
     def __repr__(self) -> str:
         return (
-            f"<Replay of {self.conversation.id!r} under {self.policy!r}: "
+            f"<Replay of {_short(self.conversation.id)} under {self.policy!r}: "
             f"{self.trace.requests} requests, {int(self.trace.input_tokens.sum()):,} input tokens>"
         )
 
@@ -212,6 +216,7 @@ def compare(
     labelled = _labelled(policies)
     if isinstance(conversations, Conversation):
         conversations = [conversations]
+    model = None if model is None else normalised(model)
     traces: dict[str, list[Trace]] = {label: [] for label in labelled}
     for layouts in _batches(_shown(conversations, progress), model, counter):
         for many in trace_policies(layouts, list(labelled.values()), model=model):
@@ -288,21 +293,42 @@ class Study:
         table.insert(0, "policy", labels)
         return table
 
-    def run(self, conversation: str, policy: str) -> Replay:
+    def run(self, conversation: str | int, policy: str) -> Replay:
         """The replay of one conversation under one policy, by id and label.
+
+        Parameters
+        ----------
+        conversation : str or int
+            Its id, or its place in `conversations`, from 0.
+        policy : str
+            The label.
 
         Raises
         ------
         KeyError
-            Naming what there is.
+            Naming what there is; for an id of several conversations, their places.
         """
-        if policy not in self.traces:
-            raise KeyError(f"no policy is labelled {policy!r}: there are {list(self.traces)}")
-        for trace in self.traces[policy]:
-            if trace.conversation.id == conversation:
-                return Replay(trace)
-        some = [trace.conversation.id for trace in self.traces[policy][:5]]
-        raise KeyError(f"no conversation has the id {conversation!r}: the first ones are {some}")
+        label = normalised(policy) if isinstance(policy, str) else policy
+        if label not in self.traces:
+            raise KeyError(
+                f"no policy is labelled {_short(policy)}: there are {_list(self.traces)}"
+            )
+        many = self.traces[label]
+        if isinstance(conversation, int):
+            if not 0 <= conversation < len(many):
+                raise KeyError(f"no conversation {conversation}: there are {len(many)}, from 0")
+            return Replay(many[conversation])
+        id = normalised(conversation)
+        places = [i for i, trace in enumerate(many) if trace.conversation.id == id]
+        if len(places) == 1:
+            return Replay(many[places[0]])
+        if places:
+            raise KeyError(
+                f"the id {_short(id)} stands for {len(places)} conversations: take one by its "
+                f"place, such as study.run({places[0]}, …) or study.run({places[1]}, …)"
+            )
+        some = _list(trace.conversation.id for trace in many[:5])
+        raise KeyError(f"no conversation has the id {_short(id)}: the first ones are {some}")
 
     def worst(self, by: str = "evicted_messages", n: int = 5) -> pd.DataFrame:
         """The scores with the largest value of column `by`."""
@@ -367,21 +393,53 @@ def _labelled(
     policies: AnyPolicy | Sequence[AnyPolicy] | Mapping[str, AnyPolicy],
 ) -> dict[str, AnyPolicy]:
     if isinstance(policies, Mapping):
-        labelled = {str(label): policy for label, policy in policies.items()}
+        labelled = {}
+        for key, policy in policies.items():
+            label = normalised(str(key))
+            if label in labelled:
+                raise PolicyError(
+                    f"the same label twice: {_short(label)} (labels are compared as text)"
+                )
+            labelled[label] = policy
     else:
         many = [policies] if isinstance(policies, Policy | Preset) else list(policies)
         labelled = {}
         for policy in many:
-            if repr(policy) in labelled:
+            label = normalised(repr(policy))
+            if label in labelled:
                 raise PolicyError(
                     f"{policy!r} is there twice: give labels, {{'a': policy, 'b': policy}}"
                 )
-            labelled[repr(policy)] = policy
+            labelled[label] = policy
     if not labelled:
         raise PolicyError("compare needs at least one policy")
     for policy in labelled.values():
         split_preset(policy)
     return labelled
+
+
+def _with_whole_names(conversation: Conversation) -> Conversation:
+    """The same conversation; no table holds the half of a surrogate pair in an id or a model."""
+    changed: dict[str, Any] = {}
+    for name in ("id", "model"):
+        text = getattr(conversation, name)
+        if text is not None and normalised(text) != text:
+            changed[name] = normalised(text)
+    models = {m.model for m in conversation.messages if m.model is not None}
+    if any(normalised(model) != model for model in models):
+        changed["messages"] = tuple(
+            m if m.model is None else msgspec.structs.replace(m, model=normalised(m.model))
+            for m in conversation.messages
+        )
+    return msgspec.structs.replace(conversation, **changed) if changed else conversation
+
+
+def _short(name: object) -> str:
+    return cut(repr(name), 80)
+
+
+def _list(names: Iterable[str]) -> str:
+    return f"[{', '.join(map(_short, names))}]"
 
 
 def _counter(
@@ -399,7 +457,7 @@ def _batches(
     """Layouts in order, batch by batch; the texts of a batch are counted at once."""
     remaining = iter(conversations)
     counters: dict[str | None, TokenCounter] = {}
-    while batch := list(islice(remaining, _BATCH)):
+    while batch := [_with_whole_names(one) for one in islice(remaining, _BATCH)]:
         chosen = []
         for conversation in batch:
             name = model or conversation.model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+import msgspec
 import pandas as pd
 import pytest
 
@@ -107,6 +108,59 @@ def test_labels():
         compare(short(), [])
     with pytest.raises(PolicyError, match="policy_from"):
         compare(short(), [lambda messages: messages])
+
+
+def test_labels_that_are_one_as_text_lose_no_policy():
+    with pytest.raises(PolicyError, match="the same label twice: '1'"):
+        compare(short(), {1: KeepAll(), "1": MessageWindow(2)}, counter=LengthCounter())
+
+
+def test_conversations_with_one_id_are_both_kept_and_taken_by_their_place():
+    twins = [short("x", "sua"), short("y", "sua"), short("x", "suauaua")]
+    study = compare(twins, KeepAll(), counter=LengthCounter(), progress=False)
+    assert study.scores["requests"].tolist() == [1, 1, 3]
+    assert study.run("y", "KeepAll()").conversation == twins[1]
+    assert study.run(2, "KeepAll()").conversation == twins[2]
+    with pytest.raises(KeyError, match=r"'x' stands for 2 conversations.*run\(0, .*run\(2, "):
+        study.run("x", "KeepAll()")
+    for place in (3, -1):
+        with pytest.raises(KeyError, match=f"no conversation {place}: there are 3"):
+            study.run(place, "KeepAll()")
+
+
+def test_halves_of_surrogate_pairs_in_names_crash_nothing():
+    half, whole = "a\ud800b", "a\ufffdb"
+    messages = (user("hi"), msgspec.structs.replace(assistant("ho"), model=half))
+    conversation = Conversation(half, messages, model=half)
+    study = compare(
+        conversation, {half: MessageWindow(1)}, model=half, counter=LengthCounter(), progress=False
+    )
+    assert study.scores[["conversation", "policy"]].values.tolist() == [[whole, whole]]
+    assert study.summary.index.tolist() == study.validity.index.tolist() == [whole]
+    assert len(study.summaries) == 0
+    run = study.run(half, half)
+    assert study.run(whole, whole).conversation == run.conversation
+    alone = replay(conversation, MessageWindow(1), counter=LengthCounter())
+    for made in (study, run, alone):
+        assert set(made.requests["conversation"]) == {whole}
+        assert whole in made.requests["model"].tolist()
+        made._repr_html_().encode()
+        repr(made).encode()
+    for made in (run, alone):
+        assert set(made.map["conversation"]) == {whole}
+        made.window(0)._repr_html_().encode()
+    assert conversation.id == half
+
+
+def test_long_ids_are_cut_where_they_are_shown():
+    long = "x" * 10_000
+    study = compare(short(long), {long: KeepAll()}, counter=LengthCounter(), progress=False)
+    run = study.run(long, long)
+    assert repr(run).startswith(f"<Replay of '{'x' * 78}… under KeepAll(): 2 requests")
+    for wrong in ((long + "y", long), (long, long + "y"), (long, "z"), ("z", long)):
+        with pytest.raises(KeyError) as error:
+            study.run(*wrong)
+        assert len(str(error.value)) < 300
 
 
 def test_no_conversations_is_an_empty_study():
