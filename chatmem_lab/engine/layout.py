@@ -153,7 +153,8 @@ class Layout:
         n = len(self.request_positions)
         if self.model is not None:
             return np.ones(n, bool)
-        models = [self.messages[p].model for p in self.request_positions.tolist()]
+        own = self.conversation.model
+        models = [self.messages[p].model or own for p in self.request_positions.tolist()]
         return np.array(
             [
                 i == 0 or models[i] is None or models[i - 1] is None or models[i] == models[i - 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from heapq import merge
-from itertools import chain, tee
+from itertools import tee
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class _Recorder:
         self.evicted_tokens = 0
         #: Tokens in the window that the last request did not hold.
         self.new_tokens = 0
+        #: The least place of what the last request did not hold.
+        self.new_from = float("inf")
         self.request = 0
         self.spans: list[Span] = []
         self._since: dict[int, int] = {}
@@ -56,6 +58,7 @@ class _Recorder:
         self._add(slot, 1)
         self._since[id(slot)] = self.request
         self.new_tokens += slot.tokens
+        self.new_from = min(self.new_from, slot.order)
         if slot.order < self.last_order:
             self.changed_from = min(self.changed_from, slot.order)
         else:
@@ -90,7 +93,7 @@ class _Recorder:
     def next_request(self) -> None:
         """What is in the window now, the request has seen."""
         self.request += 1
-        self.changed_from = float("inf")
+        self.changed_from = self.new_from = float("inf")
         self.left_since.clear()
         self.evicted_messages = self.evicted_tokens = self.new_tokens = 0
 
@@ -209,15 +212,10 @@ def _prefix_tokens(layout: Layout, keeper: Keeper, recorder: _Recorder) -> int:
     if changed_from == float("inf"):
         shown = keeper.window.message_tokens - recorder.new_tokens
         return layout.tool_schemas.tokens + shown
-    shared = layout.tool_schemas.tokens
-    slots = (slot for unit in keeper.window.units for slot in unit.slots)
-    rest: list[Slot] = []
-    for slot in slots:
-        if slot.order >= changed_from or not recorder.was_shown(slot):
-            rest.append(slot)
-            break
-        shared += slot.tokens
-    now, remaining = tee(chain(rest, slots))
+    boundary = min(changed_from, recorder.new_from)
+    shared, after = keeper.window.split_at(boundary)
+    shared += layout.tool_schemas.tokens
+    now, remaining = tee(after)
     then = merge(
         sorted(recorder.left_since, key=_by_order),
         filter(recorder.was_shown, remaining),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
@@ -49,7 +50,10 @@ class FunctionPolicy(Policy):
 
     def revise(self, window: Window) -> Revision:
         slots = window.slots
-        returned = list(self.function([slot.message for slot in slots]))
+        given = [slot.message for slot in slots]
+        returned = list(self.function(list(given)))
+        if len(returned) == len(given) and all(map(operator.is_, returned, given)):
+            return KEEP
         for message in returned:
             if not isinstance(message, Message):
                 raise PolicyError(f"{self!r} must return messages, not {type(message).__name__}")
@@ -63,7 +67,7 @@ class FunctionPolicy(Policy):
             and message is not slot.message
             and not message.same_as(slot.message)
         }
-        insert = _inserts(window, aligned)
+        insert = _inserts(window, aligned, repair=self.repair)
         if not (evict or replace or insert or repaired):
             return KEEP
         return Revision(
@@ -103,9 +107,9 @@ def policy_from(
 ) -> FunctionPolicy:
     """Make a policy of a plain function that takes messages and returns messages.
 
-    What it returns is aligned with what it was given, by object identity, then by id, then
-    by content: missing messages are evicted, the same id with other content is a
-    replacement, a new message is inserted.
+    What it returns is aligned with what it was given, by object identity, then by id or the
+    id of the call that is answered, then by content: missing messages are evicted, the same
+    id with other content is a replacement, a new message is inserted.
 
     Parameters
     ----------
@@ -134,12 +138,13 @@ def _align(
 ) -> list[tuple[Slot | None, Message]]:
     """Each returned message with the slot that it came from, or None for a new one."""
     by_object: dict[int, list[Slot]] = {}
-    by_id: dict[str, list[Slot]] = {}
+    by_id: dict[object, list[Slot]] = {}
     by_content: dict[object, list[Slot]] = {}
     for slot in slots:
         by_object.setdefault(id(slot.message), []).append(slot)
-        if slot.message.id is not None:
-            by_id.setdefault(slot.message.id, []).append(slot)
+        identity = _identity(slot.message)
+        if identity is not None:
+            by_id.setdefault(identity, []).append(slot)
         by_content.setdefault(slot.message.key, []).append(slot)
     taken: set[int] = set()
 
@@ -152,21 +157,33 @@ def _align(
 
     found: list[Slot | None] = [take(by_object.get(id(message))) for message in returned]
     for index, message in enumerate(returned):
-        if found[index] is None and message.id is not None:
-            found[index] = take(by_id.get(message.id))
+        if found[index] is None:
+            found[index] = take(by_id.get(_identity(message)))
     for index, message in enumerate(returned):
         if found[index] is None:
             found[index] = take(by_content.get(message.key))
     return list(zip(found, returned))
 
 
-def _inserts(window: Window, aligned: Sequence[tuple[Slot | None, Message]]) -> tuple[Insert, ...]:
+def _identity(message: Message) -> object:
+    """What stays the same where a function rewrites a message; None if nothing does."""
+    if message.id is not None:
+        return message.id
+    if message.role == "tool" and message.tool_call_id:
+        return ("answers", message.tool_call_id)
+    return ("calls", message.tool_calls) if message.tool_calls else None
+
+
+def _inserts(
+    window: Window, aligned: Sequence[tuple[Slot | None, Message]], *, repair: bool
+) -> tuple[Insert, ...]:
+    """The new messages; with `repair` no calls and results, which would be in no unit."""
     unit_of = {id(slot): unit for unit in window.units for slot in unit.slots}
     inserts: list[Insert] = []
     before: Unit | None = None
     for slot, message in reversed(aligned):
         if slot is not None:
             before = unit_of[id(slot)]
-        else:
+        elif not (repair and (message.tool_calls or message.role == "tool")):
             inserts.append(Insert(message, before))
     return tuple(reversed(inserts))

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar, Literal
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.html.text import cut
 from chatmem_lab.policies.bounds import Bounds
+from chatmem_lab.policies.limits import over_budget_reason, parts_of_window
 from chatmem_lab.policies.policy import Policy
 from chatmem_lab.policies.rules import Preset, Rules
 from chatmem_lab.window import KEEP, Revision, Unit, Window
@@ -119,6 +120,12 @@ class LangChain4jTokenWindow(_LangChain4jWindow):
 
     def held(self, window: Window) -> int:
         return window.message_tokens + window.overhead_tokens
+
+    def excess(self, window: Window) -> str | None:
+        if self.held(window) <= self.max_tokens:
+            return None
+        parts = [part for part in parts_of_window(window) if part[0] != "tool schemas"]
+        return over_budget_reason(self.max_tokens, parts)
 
     def weigh(self, unit: Unit) -> int:
         return unit.tokens

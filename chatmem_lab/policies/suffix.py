@@ -53,10 +53,13 @@ class SuffixPolicy(Policy):
         return self.high if low is None else low
 
     def revise(self, window: Window) -> Revision:
-        evict = self._oldest_over(window)
+        evict = over = self._oldest_over(window)
         if self.start_on_user:
-            evict = self._start_on_user(window, evict)
-        return Revision(evict=tuple(evict), reason=self.why) if evict else KEEP
+            evict = self._start_on_user(window, over)
+        if not evict:
+            return KEEP
+        why = self.why if over else "before the first user message"
+        return Revision(evict=tuple(evict), reason=why)
 
     def _oldest_over(self, window: Window) -> list[Unit]:
         held = self.held(window)

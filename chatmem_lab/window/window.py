@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 
 from chatmem_lab.messages import Message
 from chatmem_lab.tokens import Count
@@ -208,6 +209,23 @@ class Window:
         """Whether `slot` is one of this window's own slots."""
         index = bisect_right(self._units, slot.order, lo=self._head, key=_order) - 1
         return index >= self._head and any(s is slot for s in self._units[index].slots)
+
+    def split_at(self, order: float) -> tuple[int, Iterator[Slot]]:
+        """The tokens of the slots before `order`, and the others in order, lazily.
+
+        Sums whichever side has fewer units.
+        """
+        units, head = self._units, self._head
+        index = bisect_left(units, order, lo=head, key=_order)
+        edge = units[index - 1] if index > head else None
+        inside = [s for s in edge.slots if s.order >= order] if edge is not None else []
+        if index - head <= len(units) - index:
+            before = sum(unit.tokens for unit in units[head:index])
+        else:
+            before = self.message_tokens - sum(unit.tokens for unit in units[index:])
+        before -= sum(slot.tokens for slot in inside)
+        rest = (slot for i in range(index, len(units)) for slot in units[i].slots)
+        return before, chain(inside, rest)
 
     def forwards(self) -> Iterator[Unit]:
         """The units that may be evicted, oldest first, lazily."""
