@@ -51,43 +51,62 @@ class ClearToolResults(Policy):
     def revise(self, window: Window) -> Revision:
         if self.trigger is not None and window.tokens <= self.trigger.n:
             return KEEP
+        seen = window.scratch.setdefault(self, _Seen())
+        self._look_at_new(window, seen)
+        if self.at_least is not None and seen.gain < self.at_least.n:
+            return KEEP
         replace: dict[Slot, Message] = {}
         gained = 0
-        for slot in self._old_results(window):
+        for slot in filter(None, map(window.slot_at, seen.waiting)):
             stub = slot.message.with_text(self.placeholder)
             gain = slot.tokens - window.count(stub)
             if gain > 0:
                 replace[slot] = stub
                 gained += gain
+        seen.gain = gained
         if not replace or (self.at_least is not None and gained < self.at_least.n):
             return KEEP
+        seen.waiting, seen.gain = [], 0
         return Revision(
-            replace=dict(reversed(replace.items())),
+            replace=replace,
             replaced_as="clear",
             reason=f"older than the newest {self.keep:,} tool results",
         )
 
-    def _old_results(self, window: Window) -> list[Slot]:
-        """Results behind the newest `keep`, newest first, up to the last one cleared.
+    def _look_at_new(self, window: Window, seen: _Seen) -> None:
+        """Results that have come since; those beyond the newest `keep` wait to be cleared.
 
-        What is older than a cleared result was decided about when that one was cleared.
-        The newest unit is passed: the model has not seen it yet.
+        Results of the newest unit stay: the model has not seen them yet. Each result is
+        weighed once, so that a window full of what cannot be cleared costs nothing.
         """
-        old: list[Slot] = []
-        newer = 0
+        new: list[float] = []
+        end = seen.upto
         for unit in window.units_backwards:
-            slots = unit.slots
-            if len(slots) == 1 and slots[0].message.role != "tool":
-                continue
-            for slot in reversed(slots):
-                if slot.message.role != "tool" or (self.exclude and self._is_excluded(slot, unit)):
-                    continue
-                if slot.state == "cleared":
-                    return old
-                newer += 1
-                if newer > self.keep and unit is not window.newest:
-                    old.append(slot)
-        return old
+            if unit.slots[-1].order <= seen.upto:
+                break
+            end = max(end, unit.slots[-1].order)
+            for slot in reversed(unit.slots):
+                if (
+                    slot.order > seen.upto
+                    and slot.message.role == "tool"
+                    and slot.state != "cleared"
+                    and not (self.exclude and self._is_excluded(slot, unit))
+                ):
+                    new.append(slot.order)
+        newest, seen.upto = window.newest, end
+        seen.recent = [order for order in seen.recent if window.slot_at(order) is not None]
+        seen.recent += reversed(new)
+        unseen = float("inf")
+        if newest is not None and not newest.is_instruction:
+            unseen = newest.order
+        while len(seen.recent) > self.keep and seen.recent[0] < unseen:
+            order = seen.recent.pop(0)
+            old = window.slot_at(order)
+            if old is not None:
+                gain = old.tokens - window.count(old.message.with_text(self.placeholder))
+                if gain > 0:
+                    seen.waiting.append(order)
+                    seen.gain += gain
 
     def _is_excluded(self, slot: Slot, unit: Unit) -> bool:
         if slot.message.name in self.exclude:
@@ -97,3 +116,17 @@ class ClearToolResults(Policy):
             for other in unit.slots
             for call in other.message.tool_calls
         )
+
+
+class _Seen:
+    """What was decided about a window before: only a shortcut, the answer is the same without.
+
+    `upto` is the place up to which results have been looked at, `recent` the places of the
+    newest ones, `waiting` those that may be cleared and `gain` what that would free.
+    """
+
+    def __init__(self) -> None:
+        self.upto = float("-inf")
+        self.recent: list[float] = []
+        self.waiting: list[float] = []
+        self.gain = 0

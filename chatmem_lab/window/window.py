@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
+from typing import Any
 
 from chatmem_lab.messages import Message
 from chatmem_lab.tokens import Count
@@ -64,6 +65,7 @@ class Window:
         "policy",
         "prefix_tokens",
         "request",
+        "scratch",
         "tool_schema_kind",
         "tool_schema_tokens",
         "turn_numbers",
@@ -104,6 +106,8 @@ class Window:
         self.prefix_tokens: int | None = None
         self.turn_numbers: Mapping[int | None, int] = {}
         self.version = 0
+        #: Where policies may keep what they worked out; they must answer alike without it.
+        self.scratch: dict[object, Any] = {}
 
     # --- counts, all O(1)
 
@@ -226,6 +230,13 @@ class Window:
         before -= sum(slot.tokens for slot in inside)
         rest = (slot for i in range(index, len(units)) for slot in units[i].slots)
         return before, chain(inside, rest)
+
+    def slot_at(self, order: float) -> Slot | None:
+        """The slot whose place is `order`, if it is in the window."""
+        index = bisect_right(self._units, order, lo=self._head, key=_order) - 1
+        if index < self._head:
+            return None
+        return next((s for s in self._units[index].slots if s.order == order), None)
 
     def forwards(self) -> Iterator[Unit]:
         """The units that may be evicted, oldest first, lazily."""
