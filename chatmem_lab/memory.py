@@ -202,8 +202,10 @@ class ChatMemory:
             the sum. The history is not affected.
         """
         window = self._current()
-        if window.budget is not None and window.tokens > window.budget:
-            raise BudgetError(self._keeper.policy.excess(window) or "over budget")
+        for stage in self._keeper.policy.stages:
+            why = stage.excess(window) if stage.budget is not None else None
+            if why is not None:
+                raise BudgetError(why)
         return tuple(map(_apart, window.messages))
 
     def conversation(self) -> Conversation:
