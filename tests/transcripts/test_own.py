@@ -59,7 +59,7 @@ EVERYTHING = Conversation(
         ),
         Message("tool", (Text("😀"),), tool_call_id="c1", is_error=True),
         Message(
-            "assistant", (Text("so far"),), summary=SummaryOf((1, 2), 2, "x"), generated=False
+            "assistant", (Text("so far"),), summary=SummaryOf(((1, 3),), 2, "x"), generated=False
         ),
     ),
     tools=({"type": "function", "function": {"name": "f"}},),

@@ -62,7 +62,10 @@ MESSAGES = st.builds(
     is_error=st.booleans(),
     summary=st.none()
     | st.builds(
-        SummaryOf, st.lists(st.integers(0, 99), max_size=3).map(tuple), st.integers(1, 4), TEXT
+        SummaryOf,
+        st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), max_size=3).map(tuple),
+        st.integers(1, 4),
+        TEXT,
     ),
     generated=st.booleans(),
     id=MAYBE_TEXT,
