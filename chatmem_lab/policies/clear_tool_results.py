@@ -53,7 +53,7 @@ class ClearToolResults(Policy):
             return KEEP
         seen = window.scratch.setdefault(self, _Seen())
         self._look_at_new(window, seen)
-        if self.at_least is not None and seen.gain < self.at_least.n:
+        if not seen.waiting or (self.at_least is not None and seen.gain < self.at_least.n):
             return KEEP
         replace: dict[Slot, Message] = {}
         gained = 0
@@ -94,7 +94,9 @@ class ClearToolResults(Policy):
                 ):
                     new.append(slot.order)
         newest, seen.upto = window.newest, end
-        seen.recent = [order for order in seen.recent if window.slot_at(order) is not None]
+        if window.departures != seen.departures:
+            seen.departures = window.departures
+            seen.recent = [order for order in seen.recent if window.slot_at(order) is not None]
         seen.recent += reversed(new)
         unseen = float("inf")
         if newest is not None and not newest.is_instruction:
@@ -127,6 +129,7 @@ class _Seen:
 
     def __init__(self) -> None:
         self.upto = float("-inf")
+        self.departures = 0
         self.recent: list[float] = []
         self.waiting: list[float] = []
         self.gain = 0

@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 
 from chatmem_lab.tokens.vocabularies import BUNDLED, count_with_tiktoken
 
 __all__ = ["count_texts", "normalised"]
+
+#: Single texts up to this length are remembered.
+_SHORT = 200
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -56,6 +60,18 @@ def count_texts(texts: Sequence[str], encoding: str) -> list[int]:
     """
     if not texts:
         return []
+    if len(texts) == 1 and len(texts[0]) <= _SHORT:
+        return [_count_short(texts[0], encoding)]
+    return _count_many(texts, encoding)
+
+
+@lru_cache(maxsize=10_000)
+def _count_short(text: str, encoding: str) -> int:
+    """A stub or a marker is counted again and again; a call of the tokenizer is not free."""
+    return _count_many([text], encoding)[0]
+
+
+def _count_many(texts: Sequence[str], encoding: str) -> list[int]:
     if encoding in BUNDLED:
         counted = _count_with_toktok(texts, encoding)
         if counted is not None:

@@ -102,6 +102,10 @@ class OpenAICounter:
 
     def count_message(self, message: Message) -> Count:
         """The tokens of a message, with what frames it."""
+        parts = message.parts
+        if len(parts) == 1 and type(parts[0]) is Text and _is_plain(message):
+            kind = self._result if message.role == "tool" else self._plain
+            return self._count(_MESSAGE + count_texts((parts[0].text,), self.encoding)[0], kind)
         return self.count_messages([message])[0]
 
     def count_messages(self, messages: Sequence[Message]) -> list[Count]:

@@ -212,6 +212,7 @@ class OwnedWindow(Window):
     def _leave(self, unit: Unit, why: str) -> None:
         for slot in unit.slots:
             self._left(slot, why)
+        self.departures += 1
         if unit is self._newest:
             self._newest = None
         if unit is self._latest_user:

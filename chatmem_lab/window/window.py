@@ -59,6 +59,7 @@ class Window:
         "_units",
         "absent_messages",
         "budget",
+        "departures",
         "message_tokens",
         "overhead_tokens",
         "pin_user",
@@ -106,6 +107,8 @@ class Window:
         self.prefix_tokens: int | None = None
         self.turn_numbers: Mapping[int | None, int] = {}
         self.version = 0
+        #: How many units have left so far.
+        self.departures = 0
         #: Where policies may keep what they worked out; they must answer alike without it.
         self.scratch: dict[object, Any] = {}
 
