@@ -238,3 +238,13 @@ def test_everything_draws_itself_escaped(study):
 
 def test_the_trace_has_a_column_for_each_figure():
     assert {"prefix_tokens", "faults", "over_budget"} <= {*Trace.__struct_fields__}
+
+
+def test_a_manifest_of_halves_of_characters():
+    broken = Conversation("x", (user("a\ud800"), assistant("b")))
+    study = compare(broken, KeepAll(), counter=LengthCounter())
+    whole = compare(
+        Conversation("x", (user("a"), assistant("b"))), KeepAll(), counter=LengthCounter()
+    )
+    assert len(study.manifest["data_sha256"]) == 64
+    assert study.manifest["data_sha256"] != whole.manifest["data_sha256"]
