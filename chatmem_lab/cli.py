@@ -13,10 +13,9 @@ import typer
 from chatmem_lab.errors import ChatMemLabError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from chatmem_lab.messages import Conversation
     from chatmem_lab.policies import Policy, Preset
+    from chatmem_lab.policies.registry import Parameter
     from chatmem_lab.study import Study
     from chatmem_lab.transcripts import Conversations
 
@@ -80,6 +79,8 @@ def compare(
             _with_bar(conversations), policies, model=model, progress=False, seed=seed
         )
         typer.echo(_summary_text(study))
+        if skipped := _skipped_text(conversations):
+            typer.echo(f"\n{skipped}")
         _write_tables(study, out)
         from chatmem_lab.report import write_report
 
@@ -168,8 +169,9 @@ def policies() -> None:
                 typer.echo(f"  {name}\n      {about}")
                 for parameter in parameters_of(build):
                     bounds = f"  ({parameter.bounds.describe()})" if parameter.bounds else ""
-                    typer.echo(f"      {parameter.name} = {parameter.default!r}{bounds}")
+                    typer.echo(f"      {parameter.name} = {_default_text(parameter)}{bounds}")
             typer.echo("")
+        typer.echo("Write a recipe as name:value,key=value and part the stages of a chain by |.")
 
 
 @app.command()
@@ -209,6 +211,16 @@ def read(
         typer.echo(f"\n{conversations.report!r}")
 
 
+def _default_text(parameter: Parameter) -> str:
+    """A default as it is written in a recipe."""
+    if parameter.kind is not bool and parameter.default is None and not parameter.optional:
+        return "required"
+    amount = getattr(parameter.default, "n", getattr(parameter.default, "x", None))
+    if amount is not None:
+        return f"{type(parameter.default).__name__.lower()}:{amount}"
+    return str(parameter.default).lower()
+
+
 @contextmanager
 def _told_in_one_line() -> Iterator[None]:
     """Whatever is wrong with what the user gave: one line on stderr and exit code 2."""
@@ -238,8 +250,14 @@ def _policies(recipes: list[str]) -> dict[str, Policy | Preset]:
 
 def _read(paths: list[Path], format: str | None, lenient: bool) -> Conversations:
     from chatmem_lab.corpora import read as read_transcripts
+    from chatmem_lab.errors import TranscriptError
 
-    return read_transcripts(paths, format=format, lenient=lenient)
+    conversations = read_transcripts(paths, format=format, lenient=lenient)
+    if not conversations:
+        raise TranscriptError(
+            f"no conversation could be read. {_skipped_text(conversations)}".strip()
+        )
+    return conversations
 
 
 def _with_bar(conversations: Conversations) -> Iterator[Conversation]:
@@ -267,26 +285,40 @@ def _write_tables(study: Study, out: Path) -> None:
 
 
 def _summary_text(study: Study) -> str:
-    """The summary as text: figures as people write them, with their 95 % intervals."""
+    """The summary as text: figures as people write them; intervals are in the report."""
     import pandas as pd
 
     summary = study.summary
-    shown = pd.DataFrame(index=summary.index.to_list())
-    shown["input tokens per conversation"] = _with_interval(summary, "input_tokens", "{:,.0f}")
-    shown["peak tokens"] = [f"{x:,.0f}" for x in summary["peak_tokens"]]
-    shown["prefix share"] = _with_interval(summary, "prefix_share", "{:.0%}")
-    shown["evicted messages"] = [f"{x:,.1f}" for x in summary["evicted_messages"]]
-    shown["over budget"] = [f"{x:.1%}" for x in summary["over_budget"]]
-    shown["retention"] = [
-        "–" if pd.isna(value) else f"{value:.0%}" for value in summary["retention"]
-    ]
+    figures = {
+        "input": [f"{x:,.0f}" for x in summary["input_tokens"]],
+        "not in prefix": [f"{x:,.0f}" for x in summary["uncached_tokens"]],
+        "peak": [f"{x:,.0f}" for x in summary["peak_tokens"]],
+        "evicted": [f"{x:,.1f}" for x in summary["evicted_messages"]],
+        "cleared": [f"{x:,.1f}" for x in summary["cleared_messages"]],
+        "over": [_share(x) for x in summary["over_budget"]],
+        "kept": ["–" if pd.isna(x) else f"{x:.0%}" for x in summary["retention"]],
+    }
+    names = [name if len(name) <= 48 else f"{name[:47]}…" for name in summary.index]
     n, requests = len(study.conversations), int(summary["requests"].iloc[0])
-    head = f"{n:,} conversations, {requests:,} requests; 95 % intervals over conversations\n\n"
-    return head + shown.to_string()
+    plural = "" if n == 1 else "s"
+    head = f"{n:,} conversation{plural}, {requests:,} requests"
+    return f"""{head}; tokens and messages per conversation
+
+{pd.DataFrame(figures, index=names).to_string()}
+
+not in prefix: input tokens that no prompt cache could have served; peak: 95th percentile of
+the largest requests; over: requests over the limit; kept: salient items that summaries keep"""
 
 
-def _with_interval(summary: pd.DataFrame, figure: str, form: str) -> list[str]:
-    columns = summary[[figure, f"{figure}_low", f"{figure}_high"]].itertuples(index=False)
-    return [
-        f"{form.format(x)} [{form.format(low)}, {form.format(high)}]" for x, low, high in columns
-    ]
+def _share(x: float) -> str:
+    """A share; what is more than nothing never reads as nothing."""
+    return "<0.1%" if 0 < x < 0.0005 else f"{x:.1%}"
+
+
+def _skipped_text(conversations: Conversations) -> str:
+    skipped = conversations.report.skipped
+    if not skipped:
+        return ""
+    first = skipped[0]
+    more = f" and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
+    return f"skipped {first.source}: {first.reason}{more} (chatmem-lab read tells all)"

@@ -52,7 +52,8 @@ _METHOD = (
 )
 _KINDS = {
     "exact": "Counts are exact for the model's tokenizer.",
-    "estimate": "Counts are estimates: no exact tokenizer was at hand for a part of them.",
+    "estimate": "Counts are estimates: what tool calls and tool schemas cost beside their text "
+    "is not documented, or no exact tokenizer is at hand.",
     "lower_bound": "Counts are lower bounds: a part of the messages could not be counted whole.",
     "upper_bound": "Counts are upper bounds: images are counted at the most they can take.",
     "unknown": "A part of the counts is unknown: read no total as a total.",

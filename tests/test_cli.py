@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from chatmem_lab import cli
 from chatmem_lab.cli import DEFAULT_POLICIES, app
 
 runner = CliRunner()
@@ -60,7 +61,7 @@ def test_compare_writes_a_report_and_tables(transcript, tmp_path):
     assert result.exit_code == 0, result.output
     assert "TokenWindow(100)" in result.output
     assert "ClearToolResults(0) | MessageWindow(4)" in result.output
-    assert "1 conversations, 3 requests" in result.output
+    assert "1 conversation, 3 requests" in result.output
     report = (out / "report.html").read_text()
     assert "<script" not in report
     assert report.count("TokenWindow(100)") > 1
@@ -146,3 +147,22 @@ def test_help_names_the_commands():
     assert result.exit_code == 0
     for command in ("compare", "replay", "policies", "read"):
         assert command in result.output
+
+
+def test_what_was_skipped_is_said(transcript, tmp_path):
+    (transcript.parent / "notes.txt").write_text("nothing to see")
+    result = run("compare", transcript.parent, "--model", "gpt-5", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert f"skipped {transcript.parent / 'notes.txt'}: " in result.output
+
+
+def test_nothing_that_can_be_read_is_an_error_lenient_or_not(tmp_path):
+    broken = tmp_path / "broken.json"
+    broken.write_text('[{"role": "user", "content": "hi"')
+    result = run("compare", broken, "--lenient", "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert f"no conversation could be read. skipped {broken}: " in result.stderr
+
+
+def test_more_than_nothing_never_reads_as_nothing():
+    assert [cli._share(x) for x in (0, 0.0004, 0.004, 1)] == ["0.0%", "<0.1%", "0.4%", "100.0%"]

@@ -35,7 +35,7 @@ def test_the_python_of_the_readme_runs():
     for block in code:
         exec(compile(block, "README.md", "exec"), names)
     assert len(names["run"].requests) == len(names["conversation"].requests)
-    assert sorted(names["study"].summary.index) == ["1k tokens", "everything", "last ten"]
+    assert sorted(names["study"].summary.index) == ["3k tokens", "everything", "last ten"]
 
 
 def test_the_commands_of_the_readme_run(tmp_path, monkeypatch):

@@ -161,7 +161,7 @@ def test_charts_leave_no_figure_behind(study):
 
 
 def test_method_caveats_and_manifest(report, study):
-    for words in ("Open loop", "Counts are exact", "bootstrap", "prompt cache"):
+    for words in ("Open loop", "Counts are lower bounds", "bootstrap", "prompt cache"):
         assert words in report.text
     manifest = study.manifest
     assert manifest["data_sha256"] in report.text

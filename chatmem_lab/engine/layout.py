@@ -67,9 +67,7 @@ class Layout:
         messages = conversation.messages
         self.messages: tuple[Message, ...] = messages
         self.counts = counter.count_messages(messages) if counts is None else counts
-        self.tool_schemas = (
-            counter.count_tools(conversation.tools) if conversation.tools else Count(0)
-        )
+        self.tool_schemas = _count_schemas(conversation, counter)
         self.tokens: Ints = np.fromiter((c.tokens for c in self.counts), np.int64, len(messages))
         segmenter = Segmenter()
         self.joins: list[bool] = []
@@ -174,6 +172,14 @@ class Layout:
         from chatmem_lab.engine.totals import Totals
 
         return Totals([self])
+
+
+def _count_schemas(conversation: Conversation, counter: TokenCounter) -> Count:
+    """Where tools were called and their schemas are not recorded, 0 is only a lower bound."""
+    if conversation.tools:
+        return counter.count_tools(conversation.tools)
+    called = any(message.tool_calls for message in conversation.messages)
+    return Count(0, "lower_bound" if called else "exact")
 
 
 def _is_sound_alone(message: Message) -> bool:

@@ -36,7 +36,7 @@ class _Recorder:
         self.originals = 0
         self.instructions = 0
         self.kinds = [0] * len(COUNT_KINDS)
-        if layout.tool_schemas.tokens:
+        if layout.tool_schemas.kind != "exact":
             self.kinds[_KIND[layout.tool_schemas.kind]] += 1
         self.fault_counts = [0] * len(FAULTS)
         self.evicted_messages = 0

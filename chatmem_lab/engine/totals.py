@@ -106,12 +106,9 @@ class Totals:
     @cached_property
     def schema_kinds(self) -> list[tuple[int, Ints]]:
         """Codes of how sure the tool schemas are, each with the requests that have it."""
-        kinds = [
-            COUNT_KINDS.index(layout.tool_schemas.kind) if layout.tool_schemas.tokens else -1
-            for layout in self.layouts
-        ]
+        kinds = [COUNT_KINDS.index(layout.tool_schemas.kind) for layout in self.layouts]
         per_request = np.repeat(np.array(kinds, np.int64), np.diff(self.requests))
-        codes = sorted({kind for kind in kinds if kind >= 0})
+        codes = sorted({kind for kind in kinds if kind > 0})
         return [(code, np.flatnonzero(per_request == code)) for code in codes]
 
     @cached_property

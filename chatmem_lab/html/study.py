@@ -58,6 +58,7 @@ class _Figure:
 
 _FIGURES = (
     _Figure("input_tokens", "input tokens", short, 84, per="per conversation"),
+    _Figure("uncached_tokens", "not in prefix", short, 60, per="per conversation"),
     _Figure("peak_tokens", "peak tokens", short, 60),
     _Figure("prefix_share", "in the prefix", share_text, 66, dots=True),
     _Figure("evicted_messages", "evicted", decimal, 52, per="messages"),

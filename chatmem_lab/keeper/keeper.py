@@ -280,7 +280,7 @@ class Keeper:
             number,
             units=tuple(unit.positions for unit in repaired),
             messages=sum(map(len, repaired)),
-            reason=f"{reason}: kept whole, since a part of each unit was kept",
+            reason=f"{reason}: kept whole and in order",
         )
 
     def _replace(self, number: int, stage: Policy, revision: Revision) -> None:

@@ -21,7 +21,9 @@ COLUMNS = (
     "peak_tokens",
     "prefix_tokens",
     "prefix_share",
+    "uncached_tokens",
     "evicted_messages",
+    "cleared_messages",
     "over_budget",
     "summaries",
     "summarizer_tokens",
@@ -44,7 +46,9 @@ def scores_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
     DataFrame
         ``requests``, ``input_tokens`` and ``output_tokens`` are sums over the requests,
         ``peak_tokens`` the largest request, ``prefix_share`` the share of all input tokens
-        that a prompt cache could have served, ``over_budget`` the number of requests over
+        that a prompt cache could have served and ``uncached_tokens`` the
+        tokens that none could, ``cleared_messages`` those that stayed with other content,
+        ``over_budget`` the number of requests over
         the limit, ``summaries`` the number made, ``retention`` the share of the salient
         items of what was folded that its summary keeps (NA where there are none),
         ``faults`` the number in all requests.
@@ -69,7 +73,13 @@ def _score(label: str, trace: Trace) -> dict[str, object]:
         "peak_tokens": int(trace.input_tokens.max(initial=0)),
         "prefix_tokens": int(trace.prefix_tokens.sum()),
         "prefix_share": int(trace.prefix_tokens.sum()) / input_tokens if input_tokens else None,
+        "uncached_tokens": input_tokens - int(trace.prefix_tokens.sum()),
         "evicted_messages": int(trace.evicted_messages.sum()),
+        "cleared_messages": sum(
+            event.messages
+            for event in trace.events
+            if event.kind in ("clear", "clamp") and event.request < trace.requests
+        ),
         "over_budget": int(trace.over_budget.sum()),
         "summaries": len(summaries),
         "summarizer_tokens": int(

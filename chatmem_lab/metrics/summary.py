@@ -18,8 +18,10 @@ _RESAMPLES = 1_000
 _FIGURES: dict[str, tuple[tuple[str, ...], Callable[..., Floats]]] = {
     "input_tokens": (("input_tokens",), lambda x: x.mean(axis=-1)),
     "peak_tokens": (("peak_tokens",), lambda x: np.percentile(x, 95, axis=-1)),
+    "uncached_tokens": (("uncached_tokens",), lambda x: x.mean(axis=-1)),
     "prefix_share": (("prefix_tokens", "input_tokens"), lambda x, of: _ratio(x, of)),
     "evicted_messages": (("evicted_messages",), lambda x: x.mean(axis=-1)),
+    "cleared_messages": (("cleared_messages",), lambda x: x.mean(axis=-1)),
     "over_budget": (("over_budget", "requests"), lambda x, of: _ratio(x, of)),
     "retention": (("items_kept", "items"), lambda x, of: _ratio(x, of)),
 }
@@ -40,8 +42,9 @@ def summary_table(scores: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index ``policy``. ``conversations`` and ``requests`` are totals; ``input_tokens``
-        and ``evicted_messages`` means per conversation; ``peak_tokens`` the 95th percentile
+        Index ``policy``. ``conversations`` and ``requests`` are totals; ``input_tokens``,
+        ``uncached_tokens``, ``evicted_messages`` and ``cleared_messages`` are means per
+        conversation; ``peak_tokens`` the 95th percentile
         over conversations of the largest request; ``prefix_share`` the share of all input
         tokens, ``over_budget`` the share of all requests, ``retention`` the share of all
         salient items. NA where a share is one of nothing.

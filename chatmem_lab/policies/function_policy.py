@@ -51,7 +51,13 @@ class FunctionPolicy(Policy):
     def revise(self, window: Window) -> Revision:
         slots = window.slots
         given = [slot.message for slot in slots]
-        returned = list(self.function(list(given)))
+        result = self.function(list(given))
+        if not isinstance(result, Iterable):
+            raise PolicyError(
+                f"{self!r} must return messages, not {type(result).__name__}: "
+                "return the ones to keep"
+            )
+        returned = list(result)
         if len(returned) == len(given) and all(map(operator.is_, returned, given)):
             return KEEP
         for message in returned:
@@ -60,6 +66,7 @@ class FunctionPolicy(Policy):
         aligned = _align(slots, returned)
         kept = {id(slot): message for slot, message in aligned if slot is not None}
         evict, repaired = self._missing(window, kept)
+        repaired += _moved(window, aligned)
         replace = {
             slot: message
             for slot, message in aligned
@@ -163,6 +170,20 @@ def _align(
         if found[index] is None:
             found[index] = take(by_content.get(message.key))
     return list(zip(found, returned))
+
+
+def _moved(window: Window, aligned: Sequence[tuple[Slot | None, Message]]) -> list[Unit]:
+    """Units that a function put elsewhere; a window keeps its order."""
+    unit_of = {id(slot): unit for unit in window.units for slot in unit.slots}
+    moved: dict[int, Unit] = {}
+    last = float("-inf")
+    for slot, _ in aligned:
+        if slot is not None and slot.order < last:
+            unit = unit_of[id(slot)]
+            moved[id(unit)] = unit
+        elif slot is not None:
+            last = slot.order
+    return list(moved.values())
 
 
 def _identity(message: Message) -> object:

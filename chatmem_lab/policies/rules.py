@@ -113,4 +113,8 @@ def split_preset(policy: Policy | Preset) -> tuple[Policy, Rules]:
     if isinstance(policy, Policy):
         return policy, OWN_RULES
     how = ": wrap it with policy_from(function)" if callable(policy) else ""
+    if isinstance(policy, type):
+        how = f": call it, {policy.__name__}(…)"
+    if isinstance(policy, str):
+        how = ": chatmem_lab.policies.registry.parse_policy makes one of such text"
     raise PolicyError(f"a policy is wanted here, not {policy!r}{how}")

@@ -157,7 +157,7 @@ class Window:
     def count_kind(self) -> str:
         """How sure `tokens` is: the weakest of its slots."""
         kinds = {slot.count_kind for unit in self.units for slot in unit.slots}
-        return weakest(kinds | ({self.tool_schema_kind} if self.tool_schema_tokens else set()))
+        return weakest(kinds | {self.tool_schema_kind})
 
     def count(self, message: Message) -> int:
         """The tokens of `message`, were it in the window."""

@@ -6,7 +6,7 @@ import pandas as pd
 
 from chatmem_lab.messages import assistant, tool_output, user
 from chatmem_lab.metrics.scores import scores_table, validity_table
-from chatmem_lab.policies import KeepAll, MessageWindow, policy_from
+from chatmem_lab.policies import ClearToolResults, KeepAll, MessageWindow, policy_from
 from replaying import calls, chat, trace_of
 
 
@@ -22,6 +22,8 @@ def test_sums_over_the_requests_of_a_conversation():
     assert table["prefix_tokens"].tolist() == [4, 2]
     assert table["prefix_share"].tolist() == [4 / 18, 2 / 16]
     assert table["evicted_messages"].tolist() == [0, 1]
+    assert table["uncached_tokens"].tolist() == [18 - 4, 16 - 2]
+    assert table["cleared_messages"].tolist() == [0, 0]
     assert table["output_tokens"].tolist() == [4, 4]
     assert table["requests"].tolist() == [2, 2]
     assert table["retention"].isna().all()
@@ -52,3 +54,15 @@ def test_faults_by_kind():
         "requests": 4,
     }
     assert table.loc["torn", "orphan_result"] == 1
+
+
+def test_cleared_messages_are_those_that_a_request_saw():
+    messages = [user("q")]
+    for _ in range(3):
+        messages += [calls("c1"), tool_output("c1", "r" * 30)]
+    policy = ClearToolResults(1, placeholder="-")
+    table = scores_table({"clear": [trace_of([*messages, assistant("end")], policy)]})
+    # the first result before the third call, the second before the last reply
+    assert table["cleared_messages"].tolist() == [2]
+    table = scores_table({"clear": [trace_of(messages, policy)]})
+    assert table["cleared_messages"].tolist() == [1]

@@ -15,7 +15,9 @@ def scores(**columns):
         "requests": [2] * n,
         "peak_tokens": [0] * n,
         "prefix_tokens": [0] * n,
+        "uncached_tokens": [0] * n,
         "evicted_messages": [0] * n,
+        "cleared_messages": [0] * n,
         "over_budget": [0] * n,
         "items": [0] * n,
         "items_kept": [0] * n,
@@ -29,7 +31,9 @@ def test_figures_by_hand():
             input_tokens=[100, 300],
             prefix_tokens=[50, 250],
             peak_tokens=[60, 160],
+            uncached_tokens=[50, 60],
             evicted_messages=[1, 4],
+            cleared_messages=[3, 4],
             over_budget=[0, 1],
             items=[4, 0],
             items_kept=[3, 0],
@@ -41,7 +45,9 @@ def test_figures_by_hand():
     assert row["input_tokens"] == 200
     assert row["peak_tokens"] == 155  # 95 % of the way from 60 to 160
     assert row["prefix_share"] == 300 / 400
+    assert row["uncached_tokens"] == 55
     assert row["evicted_messages"] == 2.5
+    assert row["cleared_messages"] == 3.5
     assert row["over_budget"] == 1 / 4
     assert row["retention"] == 3 / 4
 

@@ -92,3 +92,15 @@ def test_repr():
     assert repr(policy_from(kept, sees="history", repair=False)) == (
         "policy_from(kept, sees='history', repair=False)"
     )
+
+
+def test_a_window_keeps_its_order_and_an_event_says_so():
+    trace = trace_of(chat("uau"), policy_from(lambda messages: messages[::-1]))
+    assert [s.position for s in trace.window(-1).slots] == [0, 1, 2]
+    assert {e.kind for e in trace.events} == {"repair"}
+    assert "in order" in trace.events[0].reason
+
+
+def test_a_function_that_returns_nothing_is_told_what_to_return():
+    with pytest.raises(PolicyError, match="must return messages, not NoneType: return the ones"):
+        trace_of(chat("u"), policy_from(lambda messages: None))

@@ -47,3 +47,11 @@ def no_network(monkeypatch):
 
     monkeypatch.setattr("socket.getaddrinfo", refuse)
     monkeypatch.setattr("socket.socket.connect", refuse)
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    """Each test counts for itself, whatever another one has counted."""
+    from chatmem_lab.tokens import encodings
+
+    encodings._count_short.cache_clear()
