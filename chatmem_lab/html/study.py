@@ -57,13 +57,13 @@ class _Figure:
 
 
 _FIGURES = (
-    _Figure("input_tokens", "input tokens", short, 84, per="per conversation"),
-    _Figure("uncached_tokens", "not in prefix", short, 60, per="per conversation"),
-    _Figure("peak_tokens", "peak tokens", short, 60),
-    _Figure("prefix_share", "in the prefix", share_text, 66, dots=True),
-    _Figure("evicted_messages", "evicted", decimal, 52, per="messages"),
+    _Figure("input_tokens", "input tokens", short, 56, per="per conversation"),
+    _Figure("uncached_tokens", "not in prefix", short, 44, per="per conversation"),
+    _Figure("peak_tokens", "peak tokens", short, 40),
+    _Figure("prefix_share", "in the prefix", share_text, 48, dots=True),
+    _Figure("evicted_messages", "evicted", decimal, 40, per="messages"),
     _Figure("over_budget", "over budget", share_text, 0, per="of requests"),
-    _Figure("retention", "retention", share_text, 66, dots=True),
+    _Figure("retention", "retention", share_text, 48, dots=True),
 )
 
 

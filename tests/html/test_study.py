@@ -48,10 +48,10 @@ def bars(pictures, html, name):
 def test_bars_begin_at_0_and_whiskers_stand_at_the_interval(pictures):
     html = study_html([row("a", 50_000.0), row("b", 25_000.0)])
     wide, narrow = bars(pictures, html, "input tokens")
-    # The scale ends at the largest upper end, 60,000, after 82 px.
-    assert float(wide.find("rect").get("width")) == pytest.approx(82 * 50 / 60, abs=0.06)
-    assert float(narrow.find("rect").get("width")) == pytest.approx(82 * 25 / 60, abs=0.06)
-    assert wide.find("path").get("d").startswith("M61.5 9H82")
+    # The scale ends at the largest upper end, 60,000, after 54 px.
+    assert float(wide.find("rect").get("width")) == pytest.approx(54 * 50 / 60, abs=0.06)
+    assert float(narrow.find("rect").get("width")) == pytest.approx(54 * 25 / 60, abs=0.06)
+    assert wide.find("path").get("d").startswith("M40.5 9H54")
     assert wide.find("title").text == ("input tokens per conversation: 50.0k, 95 % 45.0k to 60.0k")
 
 
@@ -60,7 +60,7 @@ def test_shares_are_dots_on_a_scale_that_is_written(read, pictures):
     one, all_of_it = bars(pictures, html, "in the prefix")
     assert one.find("rect") is None
     assert one.find("circle") is not None
-    assert float(all_of_it.find("circle").get("cx")) == 62.0
+    assert float(all_of_it.find("circle").get("cx")) == 44.0
     assert "in the prefix60–100 %" in read(html).text
 
 
