@@ -157,7 +157,7 @@ class ChatMemory:
     @property
     def window(self) -> Window:
         """What the model sees now, as it stays; draws itself in a notebook."""
-        window = self._current().copy()
+        window = self._current().copy(apart=_apart)
         window.absent_messages = len(self._history) - sum(
             slot.position is not None for slot in window.slots
         )

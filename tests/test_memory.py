@@ -218,6 +218,14 @@ def test_a_uuid_is_an_id_and_a_long_id_is_cut_where_it_is_shown():
     assert len(memory.id) == 10_000
 
 
+def test_nothing_inside_is_changed_through_a_window():
+    memory = memory_of()
+    memory.add_user("x", metadata={"tags": ["a"]})
+    memory.window.slots[0].message.metadata["tags"].append("b")
+    assert memory.history[0].metadata == {"tags": ["a"]}
+    assert memory.window.messages[0].metadata == {"tags": ["a"]}
+
+
 def test_a_window_that_was_read_stays_as_it_was():
     memory = memory_of(MessageWindow(2))
     memory.add_user("a")

@@ -173,8 +173,8 @@ class OwnedWindow(Window):
         held = [u for u in self._units[self._head :] if u.positions and u.positions[0] <= newest]
         self._newest = max(held, key=lambda unit: unit.positions[0], default=None)
 
-    def copy(self) -> Window:
-        """The window as it is now, for others to keep."""
+    def copy(self, apart: Callable[[Message], Message]) -> Window:
+        """The window as it is now, for others to keep; `apart` gives each message its own facts."""
         copied = Window(
             self._count,
             overhead_tokens=self.overhead_tokens,
@@ -186,7 +186,10 @@ class OwnedWindow(Window):
         )
         for unit in self.units:
             again = Unit(unit.slots[0])
-            again.slots, again.tokens = list(unit.slots), unit.tokens
+            again.slots = [
+                msgspec.structs.replace(slot, message=apart(slot.message)) for slot in unit.slots
+            ]
+            again.tokens = unit.tokens
             copied._units.append(again)
             if unit is self._newest:
                 copied._newest = again
