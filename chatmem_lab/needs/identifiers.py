@@ -21,7 +21,7 @@ _LONGEST = 128
 _RUN = re.compile(
     rf"""
     [A-Za-z0-9_] (?<![{WORD}].) (?! [a-z]*+ (?![A-Z0-9_.(-]) )
-    [A-Za-z0-9_]*+ (?: [.-][A-Za-z0-9_]++ )*+ (?P<called> \(\) )? (?![{WORD}])
+    [A-Za-z0-9_]*+ (?>(?: [.-][A-Za-z0-9_]++ )*) (?P<called> \(\) )? (?![{WORD}])
     """,
     re.VERBOSE,
 )

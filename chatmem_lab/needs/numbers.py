@@ -37,7 +37,7 @@ _POWERS = {
 # looked at afterwards.
 _NUMBER = re.compile(
     rf"""
-    (?P<run> [0-9]++ (?: [.,'’_٬\u00a0\u202f][0-9]++ )*+ )
+    (?P<run> [0-9]++ (?>(?: [.,'’_٬\u00a0\u202f][0-9]++ )*) )
     (?P<exponent> [eE][+-]?[0-9]{{1,3}} (?![{WORD}]) )?
     (?: \ ?(?P<percent> % | (?:percent|per\ cent|pct)(?![{WORD}]) )
       | (?: \ ?(?P<spelled> thousand|million|billion|trillion|mn|bn ) (?![{WORD}])
@@ -54,7 +54,7 @@ _IS_WORD = re.compile(f"[{WORD}]")
 _SIGN_BEFORE = frozenset(["", *" \t\n\r([{=:,\"'"])
 _GROUPED = re.compile(
     r"""
-    (?P<first>[0-9]{1,3}) (?: (?P<by>[,.'’_٬\u00a0\u202f])[0-9]{3} (?: (?P=by)[0-9]{3} )*+ )
+    (?P<first>[0-9]{1,3}) (?: (?P<by>[,.'’_٬\u00a0\u202f])[0-9]{3} (?>(?: (?P=by)[0-9]{3} )*) )
     (?: (?!(?P=by))[.,] (?P<fraction>[0-9]+) )?
     | [0-9]{1,2} (?: ,[0-9]{2} )+ ,[0-9]{3} (?: \.(?P<indian_fraction>[0-9]+) )?
     """,

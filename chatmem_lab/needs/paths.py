@@ -24,9 +24,9 @@ _KNOWN = (
 )
 _EXTENSIONS = frozenset(_KNOWN.split())
 _PART = r"\w.@+%~$-"
-_ABSOLUTE = re.compile(rf"(?<![{WORD}.@+%~$/\\<-])(?:~|\.{{1,2}})?(?:/[{_PART}]++)++/?")
+_ABSOLUTE = re.compile(rf"(?<![{WORD}.@+%~$/\\<-])(?:~|\.{{1,2}})?(?>(?:/[{_PART}]++)+)/?")
 _NAME = r"[A-Za-z0-9_@+%~$-]"
-_RELATIVE = re.compile(rf"(?<![{WORD}.@+%~$/\\-]){_NAME}++(?:[./\\]++{_NAME}++)++")
+_RELATIVE = re.compile(rf"(?<![{WORD}.@+%~$/\\-]){_NAME}++(?>(?:[./\\]++{_NAME}++)+)")
 _WINDOWS = re.compile(
     rf"""
     (?<![{WORD}])

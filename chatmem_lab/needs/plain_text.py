@@ -42,7 +42,7 @@ _GROUPING = re.compile("(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
 
 # A quote behind a backslash starts no string: this also keeps the search linear, since a scan
 # passes only over quotes that are themselves no start.
-_STRING = re.compile(r'(?<!\\)"(?:[^"\\\n]++|\\.)*+"')
+_STRING = re.compile(r'(?<!\\)"(?>(?:[^"\\\n]++|\\.)*)"')
 _UNICODE = r"\\u(?:[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4})"
 _UNICODE_ESCAPE = re.compile(_UNICODE)
 _ESCAPE = re.compile(rf"{_UNICODE}|\\.")

@@ -17,10 +17,10 @@ _SHORTEST, _LONGEST = 2, 80
 _INNER = rf"(?<=[{WORD}])%s(?=[{WORD}])"
 _QUOTED = re.compile(
     rf"""
-    (?<![0-9A-Za-zÀ-ɏ\\]) " (?P<double> (?: [^"\\\n]++ | \\. )*+ ) " (?![0-9A-Za-zÀ-ɏ])
-    | (?<![{WORD}]) ' (?P<single> (?: [^'\n] | {_INNER % "'"} )*+ ) ' (?![{WORD}])
+    (?<![0-9A-Za-zÀ-ɏ\\]) " (?P<double> (?>(?: [^"\\\n]++ | \\. )*) ) " (?![0-9A-Za-zÀ-ɏ])
+    | (?<![{WORD}]) ' (?P<single> (?>(?: [^'\n] | {_INNER % "'"} )*) ) ' (?![{WORD}])
     | (?<!`) ` (?P<code> [^`\n]*+ ) ` (?!`)
-    | ‘ (?P<curly> (?: [^‘’\n] | {_INNER % "’"} )*+ ) ’
+    | ‘ (?P<curly> (?>(?: [^‘’\n] | {_INNER % "’"} )*) ) ’
     | [“„] (?P<curlies> [^“”„\n]*+ ) [“”]
     | « (?P<guillemets> [^«»\n]*+ ) »
     | 「 (?P<corner> [^「」\n]*+ ) 」

@@ -174,7 +174,10 @@ class OwnedWindow(Window):
         self._newest = max(held, key=lambda unit: unit.positions[0], default=None)
 
     def copy(self, apart: Callable[[Message], Message]) -> Window:
-        """The window as it is now, for others to keep; `apart` gives each message its own facts."""
+        """The window as it is now, for others to keep.
+
+        `apart` gives each message facts of its own.
+        """
         copied = Window(
             self._count,
             overhead_tokens=self.overhead_tokens,
