@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from functools import cached_property
 
@@ -159,10 +158,6 @@ class Trace(Struct, frozen=True, eq=False, dict=True, kw_only=True):
             and before.position == slot.position - 1
             and self.layout.joins[slot.position]
         )
-
-    def request_after(self, position: int) -> int:
-        """The first request that is made after the message at `position` is there."""
-        return bisect_right(self.layout.request_positions.tolist(), position)
 
     def made_messages(self) -> list[Message]:
         """Every made message that entered, oldest first."""

@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from chatmem_lab.errors import MessageError, PolicyError
+from chatmem_lab.errors import PolicyError
+from chatmem_lab.keeper.admission import check_admission
 from chatmem_lab.keeper.checking import check_revision
 from chatmem_lab.keeper.event import Event
 from chatmem_lab.keeper.folding import fold
@@ -106,21 +107,7 @@ class Keeper:
         ------
         MessageError
         """
-        if message.is_blank and self.rules.blank == "error":
-            raise MessageError(
-                f"this {message.role} message says nothing: it needs text, an image, a tool "
-                "call or, for a tool result, the id of its call"
-            )
-        if (
-            message.role == "tool"
-            and self.rules.orphan == "error"
-            and not self._segmenter.answers(message)
-        ):
-            open_calls = ", ".join(map(repr, self._segmenter.open_calls)) or "none"
-            raise MessageError(
-                f"tool result for {message.tool_call_id!r}, but no open call has that id "
-                f"(open calls: {open_calls}): add the assistant message that makes the call first"
-            )
+        check_admission(message, self.rules, self._segmenter)
 
     def is_ignored(self, message: Message) -> bool:
         """Whether the rules let `message` leave no trace."""

@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from chatmem_lab.messages import INSTRUCTION_ROLES, Message
-from chatmem_lab.window.slot import Slot, State, Unit
+from chatmem_lab.window.slot import Slot, State, Unit, order_of
 from chatmem_lab.window.window import Window
 
 __all__ = ["Journal", "OwnedWindow"]
@@ -78,7 +78,7 @@ class OwnedWindow(Window):
     def take_place(self, slot: Slot, order: float) -> None:
         """`slot` enters as a unit of its own where `order` was."""
         unit = Unit(msgspec.structs.replace(slot, order=order))
-        index = bisect_left(self._units, order, lo=self._head, key=_order)
+        index = bisect_left(self._units, order, lo=self._head, key=order_of)
         self._units.insert(index, unit)
         self._first_free = self._head
         self._entered(unit.slots[0])
@@ -198,7 +198,7 @@ class OwnedWindow(Window):
                 copied._newest = again
             if unit is self._latest_user:
                 copied._latest_user = again
-        for name in ("_messages", "_made", "_turns", "message_tokens", "absent_messages"):
+        for name in ("_messages", "_turns", "message_tokens", "absent_messages"):
             setattr(copied, name, getattr(self, name))
         copied._instruction_messages = self._instruction_messages
         copied._instruction_tokens = self._instruction_tokens
@@ -225,33 +225,23 @@ class OwnedWindow(Window):
             self._latest_user = None
 
     def _entered(self, slot: Slot) -> None:
-        self.version += 1
-        self._messages += 1
-        self.message_tokens += slot.tokens
-        if slot.position is None:
-            self._made += 1
-        elif slot.message.role in INSTRUCTION_ROLES:
-            self._instruction_messages += 1
-            self._instruction_tokens += slot.tokens
-        elif slot.message.role == "user":
-            self._turns += 1
+        self._tally(slot, 1)
         if self.journal is not None:
             self.journal.entered(slot)
 
     def _left(self, slot: Slot, why: str) -> None:
-        self.version += 1
-        self._messages -= 1
-        self.message_tokens -= slot.tokens
-        if slot.position is None:
-            self._made -= 1
-        elif slot.message.role in INSTRUCTION_ROLES:
-            self._instruction_messages -= 1
-            self._instruction_tokens -= slot.tokens
-        elif slot.message.role == "user":
-            self._turns -= 1
+        self._tally(slot, -1)
         if self.journal is not None:
             self.journal.left(slot, why)
 
-
-def _order(unit: Unit) -> float:
-    return unit.order
+    def _tally(self, slot: Slot, sign: int) -> None:
+        self.version += 1
+        self._messages += sign
+        self.message_tokens += sign * slot.tokens
+        if slot.position is None:
+            return
+        if slot.message.role in INSTRUCTION_ROLES:
+            self._instruction_messages += sign
+            self._instruction_tokens += sign * slot.tokens
+        elif slot.message.role == "user":
+            self._turns += sign

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from chatmem_lab.messages import INSTRUCTION_ROLES, Message
 
-__all__ = ["Slot", "State", "Unit"]
+__all__ = ["Slot", "State", "Unit", "order_of"]
 
 State = Literal["kept", "cleared", "clamped", "made"]
 
@@ -106,3 +106,8 @@ class Unit:
         """Whether it is a recorded user message: a turn begins with it."""
         slot = self.slots[0]
         return slot.position is not None and slot.message.role == "user"
+
+
+def order_of(unit: Unit) -> float:
+    """Where a unit stands, as a key for bisection."""
+    return unit.order

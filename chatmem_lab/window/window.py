@@ -10,7 +10,7 @@ from typing import Any
 from chatmem_lab.messages import Message
 from chatmem_lab.tokens import Count
 from chatmem_lab.tokens.counting import weakest
-from chatmem_lab.window.slot import Slot, Unit
+from chatmem_lab.window.slot import Slot, Unit, order_of
 
 __all__ = ["Window"]
 
@@ -52,7 +52,6 @@ class Window:
         "_instruction_messages",
         "_instruction_tokens",
         "_latest_user",
-        "_made",
         "_messages",
         "_newest",
         "_turns",
@@ -91,7 +90,6 @@ class Window:
         self._newest: Unit | None = None
         self._latest_user: Unit | None = None
         self._messages = 0
-        self._made = 0
         self._turns = 0
         self._instruction_messages = 0
         self._instruction_tokens = 0
@@ -209,12 +207,12 @@ class Window:
 
     def holds(self, unit: Unit) -> bool:
         """Whether `unit` is one of this window's own units."""
-        index = bisect_left(self._units, unit.order, lo=self._head, key=_order)
+        index = bisect_left(self._units, unit.order, lo=self._head, key=order_of)
         return index < len(self._units) and self._units[index] is unit
 
     def holds_slot(self, slot: Slot) -> bool:
         """Whether `slot` is one of this window's own slots."""
-        index = bisect_right(self._units, slot.order, lo=self._head, key=_order) - 1
+        index = bisect_right(self._units, slot.order, lo=self._head, key=order_of) - 1
         return index >= self._head and any(s is slot for s in self._units[index].slots)
 
     def split_at(self, order: float) -> tuple[int, Iterator[Slot]]:
@@ -223,7 +221,7 @@ class Window:
         Sums whichever side has fewer units.
         """
         units, head = self._units, self._head
-        index = bisect_left(units, order, lo=head, key=_order)
+        index = bisect_left(units, order, lo=head, key=order_of)
         edge = units[index - 1] if index > head else None
         inside = [s for s in edge.slots if s.order >= order] if edge is not None else []
         if index - head <= len(units) - index:
@@ -236,7 +234,7 @@ class Window:
 
     def slot_at(self, order: float) -> Slot | None:
         """The slot whose place is `order`, if it is in the window."""
-        index = bisect_right(self._units, order, lo=self._head, key=_order) - 1
+        index = bisect_right(self._units, order, lo=self._head, key=order_of) - 1
         if index < self._head:
             return None
         return next((s for s in self._units[index].slots if s.order == order), None)
@@ -331,10 +329,6 @@ class Window:
     def __repr__(self) -> str:
         budget = f" of {self.budget:,}" if self.budget is not None else ""
         return f"<Window {len(self)} messages, {self.tokens:,}{budget} tokens>"
-
-
-def _order(unit: Unit) -> float:
-    return unit.order
 
 
 def _covers(slot: Slot) -> int | None:
