@@ -62,6 +62,8 @@ def test_compare_writes_a_report_and_tables(transcript, tmp_path):
     assert "TokenWindow(100)" in result.output
     assert "ClearToolResults(0) | MessageWindow(4)" in result.output
     assert "1 conversation, 3 requests" in result.output
+    # nobody watches: no progress bar
+    assert result.stderr == ""
     report = (out / "report.html").read_text()
     assert "<script" not in report
     assert report.count("TokenWindow(100)") > 1

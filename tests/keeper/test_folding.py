@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from chatmem_lab.messages import SummaryOf, Usage, assistant, user
+from chatmem_lab.messages import SummaryOf, Usage, assistant, tool_output, user
 from chatmem_lab.policies import Messages, Summarize
 from chatmem_lab.summarizers import Summary
-from replaying import stepwise
+from replaying import calls, stepwise
 
 
 class Answers:
@@ -85,3 +85,18 @@ def test_a_rolling_summary_covers_one_range():
     assert made[-1].summary == SummaryOf(((0, 9),), 4, "Answers()")
     assert made[0].summary.covered == (0, 1, 2)
     assert made[-1].summary.messages == 9
+
+
+class Eager(Summarize):
+    """Asked at every message, also while a call is open."""
+
+    asked_while_open = True
+
+
+def test_a_failed_summarizer_is_not_tried_again_before_one_more_unit_is_there():
+    policy = Eager(Answers(Summary(text="")), trigger=Messages(2), keep=Messages(1))
+    messages = [user("q" * 20), user("q" * 20), calls("a", "b"), tool_output("a", "1")]
+    messages += [tool_output("b", "2"), user("next")]
+    failed = [e.position for e in stepwise(messages, policy).events]
+    # at the call, not at its two results, and at the next message
+    assert failed == [2, 5]
