@@ -4,6 +4,7 @@
 
     ChatMemLabError
     ├── MessageError (ValueError)       a message that no chat API would take
+    ├── ProjectionError (ValueError)    messages that an API would refuse as they are
     ├── BudgetError (ValueError)        a window cannot be made to fit
     ├── PolicyError (ValueError)        a policy broke its contract or its parameters their bounds
     ├── SummarizerError (RuntimeError)  a summarizer gave nothing that can be used
@@ -27,6 +28,7 @@ __all__ = [
     "EncodingError",
     "MessageError",
     "PolicyError",
+    "ProjectionError",
     "SummarizerError",
     "TranscriptError",
     "UnknownModelError",
@@ -39,6 +41,10 @@ class ChatMemLabError(Exception):
 
 class MessageError(ChatMemLabError, ValueError):
     """A message, or its place in the conversation, that no chat API would take."""
+
+
+class ProjectionError(ChatMemLabError, ValueError):
+    """Messages that an API would refuse as they are; ``repair=True`` mends and reports."""
 
 
 class BudgetError(ChatMemLabError, ValueError):
