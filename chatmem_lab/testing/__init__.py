@@ -1,5 +1,6 @@
 """What our own tests and a user's tests share: the contracts, as checks. Only tests import it."""
 
+from chatmem_lab.testing.counters import check_counter
 from chatmem_lab.testing.length_counter import LengthCounter
 from chatmem_lab.testing.policies import check_policy, check_replay
 from chatmem_lab.testing.strategies import conversations, message_lists
@@ -7,6 +8,7 @@ from chatmem_lab.testing.summarizers import check_summarizer
 
 __all__ = [
     "LengthCounter",
+    "check_counter",
     "check_policy",
     "check_replay",
     "check_summarizer",
