@@ -21,7 +21,13 @@ from chatmem_lab.messages import (
     ToolCall,
 )
 from chatmem_lab.projections.arguments import arguments_object
-from chatmem_lab.projections.content import instructions_apart, reasoning_with_reply, sendable
+from chatmem_lab.projections.content import (
+    forms_of,
+    instructions_apart,
+    reasoning_with_reply,
+    says_something,
+    sendable,
+)
 from chatmem_lab.projections.pairing import CallIds, Placed, paired
 from chatmem_lab.projections.repair import Repair, Repairs, quoted
 from chatmem_lab.projections.source import Source, given_messages
@@ -83,11 +89,9 @@ def to_anthropic(source: Source, *, repair: bool = False) -> AnthropicInput:
     """
     given = given_messages(source)
     repairs = Repairs("Anthropic", repair)
-    if given.alone:
-        placed = sendable([Placed(0, given.messages[0])], _form, repairs)
-    else:
-        ids = CallIds(repairs, spell=_spelt, once=True)
-        placed = sendable(paired(given.messages, repairs, ids), _form, repairs)
+    ids = CallIds(repairs, spell=_spelt, once=True)
+    placed = sendable(paired(given, repairs, ids), _form, repairs)
+    if not given.alone:
         placed = reasoning_with_reply(placed, repairs)
     instructions, others = instructions_apart(placed)
     if not given.alone:
@@ -103,12 +107,12 @@ def _spelt(id: str) -> str:
 def _starting_on_user(placed: list[Placed], repairs: Repairs) -> list[Placed]:
     started: list[Placed] = []
     for at in placed:
-        if at.message.summary is None:
+        if at.message.summary is None or at.message.kind not in ("user", "assistant"):
             break
-        started.append(Placed(at.index, replace(at.message, role="user")))
+        started.append(Placed(at.position, replace(at.message, role="user")))
     rest = placed[len(started) :]
     if not started and rest and rest[0].message.role == "assistant":
-        index = rest[0].index
+        index = rest[0].position
         wrong = "is an assistant's, and the first must be a user's"
         repairs.needed("starts_on_assistant", index, wrong)
         started.append(Placed(index, Message("user", (Text(BEGINS_EARLIER),))))
@@ -190,5 +194,9 @@ def _with_source(kind: str, url: str) -> dict[str, Any] | None:
 
 def _forms(parts: Iterable[Part], role: Role) -> list[dict[str, Any]]:
     """Blocks, without what Anthropic refuses to be sent back: blank text, unsealed reasoning."""
-    forms = (form for part in parts if (form := _form(part, role)) is not None)
-    return [form for form in forms if form.get("text", "x").strip() and form.get("signature", "x")]
+    sent = (
+        part
+        for part in parts
+        if (part.signature if isinstance(part, Reasoning) else says_something(part))
+    )
+    return forms_of(sent, role, _form)

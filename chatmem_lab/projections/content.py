@@ -29,6 +29,7 @@ __all__ = [
     "forms_of",
     "instructions_apart",
     "reasoning_with_reply",
+    "says_something",
     "sendable",
 ]
 
@@ -57,7 +58,7 @@ def sendable(placed: Iterable[Placed], form: Form, repairs: Repairs) -> list[Pla
                 continue
             parts.append(part)
         message = replace(message, parts=tuple(parts))
-        if message.role == "tool" or message.tool_calls or any(map(_says_something, parts)):
+        if message.role == "tool" or message.tool_calls or any(map(says_something, parts)):
             sent.append(Placed(index, message))
         else:
             repairs.needed("blank_message", index, "says nothing")
@@ -114,17 +115,18 @@ def describe_part(part: Part) -> str:
     return type(part).__name__.lower()
 
 
+def says_something(part: Part) -> bool:
+    """Whether it is more than blank text."""
+    return not isinstance(part, Text | Refusal) or bool(part.text.strip())
+
+
 def _spoken_text(part: Part, role: Role) -> Part:
     if isinstance(part, Audio) and role == "assistant" and part.transcript:
         return Text(part.transcript)
     return part
 
 
-def _says_something(part: Part) -> bool:
-    return not isinstance(part, Text | Refusal) or bool(part.text.strip())
-
-
 def _only_reasons(message: Message) -> bool:
     return not message.tool_calls and all(
-        isinstance(part, Reasoning) or not _says_something(part) for part in message.parts
+        isinstance(part, Reasoning) or not says_something(part) for part in message.parts
     )

@@ -157,24 +157,23 @@ class _Pairing:
 
     def close_group(self) -> None:
         """What is still open gets a made result, after the results that are there."""
-        unanswered = [id for ids in self._open.values() for id in ids]
+        unanswered = [(call_id, id) for call_id, ids in self._open.items() for id in ids]
         self._open = {}
         if not unanswered:
             return
         index, message = self.placed[self._start]
-        for ids in [[id] for id in unanswered] if self._repairs.allowed else [unanswered]:
-            calls = ", ".join(map(quoted, ids))
-            wrong = f"makes call {calls}, and no result follows"
-            self._repairs.needed("unanswered_call", index, wrong, ids[0])
-        broken_off = set(unanswered)
+        call_ids = [call_id or id for call_id, id in unanswered]
+        for named in [[id] for id in call_ids] if self._repairs.allowed else [call_ids]:
+            wrong = f"makes call {', '.join(map(quoted, named))}, and no result follows"
+            self._repairs.needed("unanswered_call", index, wrong, named[0])
+        sent = {id for _, id in unanswered}
         calls_made = tuple(
-            self._whole(index, call) if call.id in broken_off else call
-            for call in message.tool_calls
+            self._whole(index, call) if call.id in sent else call for call in message.tool_calls
         )
         self.placed[self._start] = Placed(index, replace(message, tool_calls=calls_made))
         self.placed += [
             Placed(index, Message("tool", (Text(INTERRUPTED),), tool_call_id=id))
-            for id in unanswered
+            for _, id in unanswered
         ]
 
     def _whole(self, index: int, call: ToolCall) -> ToolCall:

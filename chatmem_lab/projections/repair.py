@@ -21,7 +21,7 @@ class Repair(Struct, frozen=True, gc=False):
     index : int
         The message's position in the list that was given.
     call_id : str or None
-        The recorded id of the tool call, where one is concerned.
+        The id of the tool call, where one is concerned.
     what : str
         Its kind, a key of `MENDS`.
     text : str
