@@ -5,6 +5,8 @@
     ChatMemLabError
     ├── MessageError (ValueError)       a message that no chat API would take
     ├── ProjectionError (ValueError)    messages that an API would refuse as they are
+    ├── SnapshotError (ValueError)      a snapshot that is none, or does not fit together
+    ├── ConflictError (RuntimeError)    another writer was there first
     ├── BudgetError (ValueError)        a window cannot be made to fit
     ├── PolicyError (ValueError)        a policy broke its contract or its parameters their bounds
     ├── SummarizerError (RuntimeError)  a summarizer gave nothing that can be used
@@ -24,11 +26,13 @@ __all__ = [
     "BudgetError",
     "ChatMemLabError",
     "ColumnError",
+    "ConflictError",
     "DatasetError",
     "EncodingError",
     "MessageError",
     "PolicyError",
     "ProjectionError",
+    "SnapshotError",
     "SummarizerError",
     "TranscriptError",
     "UnknownModelError",
@@ -45,6 +49,14 @@ class MessageError(ChatMemLabError, ValueError):
 
 class ProjectionError(ChatMemLabError, ValueError):
     """Messages that an API would refuse as they are; ``repair=True`` mends and reports."""
+
+
+class SnapshotError(ChatMemLabError, ValueError):
+    """A snapshot that is none, or whose parts do not fit together."""
+
+
+class ConflictError(ChatMemLabError, RuntimeError):
+    """Another writer changed the session first; nothing was written."""
 
 
 class BudgetError(ChatMemLabError, ValueError):

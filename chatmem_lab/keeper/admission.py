@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from chatmem_lab.errors import MessageError
+from chatmem_lab.errors import BudgetError, MessageError
 from chatmem_lab.html.text import cut
 from chatmem_lab.messages import Message, Segmenter
 from chatmem_lab.policies import Rules
+from chatmem_lab.policies.limits import over_budget_reason
+from chatmem_lab.tokens import Count
+from chatmem_lab.window import Window
 
-__all__ = ["check_admission"]
+__all__ = ["check_admission", "check_size", "size_excess"]
 
 
 def check_admission(message: Message, rules: Rules, segmenter: Segmenter) -> None:
-    """Refuse a blank message, and a result that answers no open call, where the rules do.
+    """Refuse, where the rules do, what says nothing, answers no call or makes one twice.
 
     Raises
     ------
@@ -29,3 +32,36 @@ def check_admission(message: Message, rules: Rules, segmenter: Segmenter) -> Non
             f"id (open calls: {cut(open_calls, 400)}): add the assistant message that makes the "
             "call first"
         )
+    ids = [call.id for call in message.tool_calls]
+    if rules.duplicate_call == "error" and len(set(ids)) < len(ids):
+        twice = next(id for index, id in enumerate(ids) if id in ids[:index])
+        raise MessageError(
+            f"this message makes two calls with the id {cut(repr(twice), 80)}: their results "
+            "could not be told apart, give each call an id of its own"
+        )
+
+
+def size_excess(count: Count, window: Window) -> str | None:
+    """Why a message alone exceeds the window's budget, with the parts of the sum, or None."""
+    if window.budget is None:
+        return None
+    parts = [
+        ("this message", count.tokens),
+        ("tool schemas", window.tool_schema_tokens),
+        ("reply priming", window.overhead_tokens),
+    ]
+    if sum(tokens for _, tokens in parts) <= window.budget:
+        return None
+    return over_budget_reason(window.budget, [part for part in parts if part[1]])
+
+
+def check_size(count: Count, window: Window) -> None:
+    """Refuse a message that alone exceeds the window's budget.
+
+    Raises
+    ------
+    BudgetError
+    """
+    why = size_excess(count, window)
+    if why is not None:
+        raise BudgetError(why)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chatmem_lab.messages import Message, SummaryOf, Text, Usage
+from chatmem_lab.messages.surrogates import normalised
 from chatmem_lab.summarizers import Summary, SummaryRequest
 from chatmem_lab.tokens import TokenCounter
-from chatmem_lab.tokens.encodings import normalised
 from chatmem_lab.window import Revision, SummaryForm, Unit
 
 __all__ = ["Folding", "fold"]
@@ -28,14 +28,17 @@ class Folding:
     output_tokens: int
 
 
-def fold(revision: Revision, counter: TokenCounter, session_id: str) -> Folding | None:
+def fold(
+    revision: Revision, counter: TokenCounter, session_id: str, *, is_strict: bool = True
+) -> Folding | None:
     """Call the revision's summarizer; None where there is nothing new to summarize.
 
     A failure of any kind changes nothing: an exception, an answer that is none, an empty
-    text, one that is longer than its limit or not smaller than what it replaces.
+    text, one that is longer than its limit or, if `is_strict`, not smaller than what it
+    replaces.
     """
-    originals = [unit for unit in revision.fold if not unit.is_made]
-    earlier = [unit for unit in revision.fold if unit.is_made]
+    earlier = [unit for unit in revision.fold if unit.is_made or unit.is_summary]
+    originals = [unit for unit in revision.fold if unit not in earlier]
     if not originals:
         return None
     form = revision.form
@@ -57,9 +60,9 @@ def fold(revision: Revision, counter: TokenCounter, session_id: str) -> Folding 
     covered = _whole_units(originals, summary.covered)
     units = sorted([*earlier, *covered], key=lambda unit: unit.order)
     made = _message(form, text, summary, covered, earlier, repr(revision.by))
-    failure = _failure(
-        form, text, output_tokens, covered, units, counter.count_message(made).tokens
-    )
+    failure = _failure(form, text, output_tokens, covered)
+    if not failure and is_strict:
+        failure = _not_smaller(units, counter.count_message(made).tokens)
     if summary.usage is not None:
         if summary.usage.input_tokens is not None:
             input_tokens = summary.usage.input_tokens
@@ -95,24 +98,19 @@ def _said(error: Exception) -> str:
         return type(error).__name__
 
 
-def _failure(
-    form: SummaryForm,
-    text: str,
-    tokens: int,
-    covered: list[Unit],
-    units: list[Unit],
-    made_tokens: int,
-) -> str:
+def _failure(form: SummaryForm, text: str, tokens: int, covered: list[Unit]) -> str:
     if not text:
         return "the summary is empty"
     if form.max_tokens is not None and tokens > form.max_tokens:
         return f"the summary has {tokens:,} tokens, the limit is {form.max_tokens:,}"
-    if not covered:
-        return "the summary covers no whole unit"
+    return "" if covered else "the summary covers no whole unit"
+
+
+def _not_smaller(units: list[Unit], made_tokens: int) -> str:
     replaced = sum(unit.tokens for unit in units)
-    if made_tokens >= replaced:
-        return f"the summary is not smaller: {made_tokens:,} tokens for {replaced:,}"
-    return ""
+    if made_tokens < replaced:
+        return ""
+    return f"the summary is not smaller: {made_tokens:,} tokens for {replaced:,}"
 
 
 def _message(
@@ -124,8 +122,10 @@ def _message(
     by: str,
 ) -> Message:
     before = [s for u in earlier if (s := u.slots[0].message.summary) is not None]
-    ranges = [(p, p + 1) for unit in covered for p in unit.positions]
-    ranges += [pair for stands_for in before for pair in stands_for.ranges]
+    ranges = [(p, p + 1) for unit in (*covered, *earlier) for p in unit.positions]
+    # One that was added as a message counts positions of another history.
+    made = [u.slots[0].message.summary for u in earlier if u.is_made]
+    ranges += [pair for stands_for in made if stands_for is not None for pair in stands_for.ranges]
     return Message(
         form.role,
         (Text(text if text.startswith(form.prefix) else form.prefix + text),),

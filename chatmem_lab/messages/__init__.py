@@ -2,6 +2,7 @@
 
 from chatmem_lab.messages.conversation import Conversation, RecordedEvent
 from chatmem_lab.messages.faults import FAULTS, count_faults
+from chatmem_lab.messages.json_form import from_json, to_json
 from chatmem_lab.messages.message import (
     INSTRUCTION_ROLES,
     Message,
@@ -50,7 +51,9 @@ __all__ = [
     "count_faults",
     "developer",
     "find_units",
+    "from_json",
     "system",
+    "to_json",
     "tool_output",
     "user",
 ]

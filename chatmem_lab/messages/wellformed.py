@@ -15,7 +15,7 @@ from chatmem_lab.html.text import cut
 from chatmem_lab.messages.message import Message, Role
 from chatmem_lab.messages.parts import Part, SummaryOf, ToolCall, Usage
 
-__all__ = ["check_message", "with_texts"]
+__all__ = ["check_message", "find_not_finite", "with_texts"]
 
 _ROLES: tuple[str, ...] = get_args(Role)
 _PARTS: tuple[type, ...] = get_args(Part)
@@ -72,7 +72,7 @@ def check_message(message: Message) -> None:
             raise MessageError(f"tool_calls[{index}] must be a ToolCall, not {_shown(call)}")
         _check_texts(call, f"tool_calls[{index}]")
     for name in ("metadata", "extra"):
-        path = _not_finite(getattr(message, name), name)
+        path = find_not_finite(getattr(message, name), name)
         if path:
             raise MessageError(f"{path} is no number that JSON can hold: use None or text")
 
@@ -123,14 +123,14 @@ def _check_texts(value: Any, path: str) -> None:
         raise MessageError(f"{path}.{name} must be {wanted}, not {_shown(given)}")
 
 
-def _not_finite(value: object, path: str) -> str | None:
-    """The path to the first NaN or infinity; what holds itself is looked at once."""
+def find_not_finite(value: object, path: str) -> str | None:
+    """The first NaN or infinity, as ``path = value``; what holds itself is looked at once."""
     seen: set[int] = set()
     remaining: list[tuple[object, str]] = [(value, path)]
     while remaining:
         value, path = remaining.pop()
         if isinstance(value, float) and not math.isfinite(value):
-            return path
+            return f"{path} = {value}"
         if not isinstance(value, dict | list | tuple) or id(value) in seen:
             continue
         seen.add(id(value))

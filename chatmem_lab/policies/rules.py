@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, get_args, get_type_hints
 
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.policies.policy import Policy, recipe
 
 __all__ = ["OWN_RULES", "Preset", "Rules", "split_preset"]
 
-_CHOICES = {
-    "blank": ("error", "ignore", "keep"),
-    "orphan": ("error", "keep"),
-    "equal_system": ("ignore", "keep"),
-    "new_system": ("front", "append", "append_front", "keep"),
-}
-
 
 @dataclass(frozen=True, repr=False)
 class Rules:
-    """What happens when a message is added to a memory.
+    """What happens when a message is added to a memory, and what a read shows.
 
     Parameters
     ----------
@@ -28,12 +21,32 @@ class Rules:
         A message that says nothing. In a replay "error" keeps it and counts a fault.
     orphan : {"error", "keep"}
         A tool result that answers no open call. In a replay "error" keeps it as a fault.
+    duplicate_call : {"keep", "error"}
+        An assistant message that makes two calls with the same id. Kept, their results are
+        matched in order. The same id in a later message is never a duplicate.
     equal_system : {"ignore", "keep"}
         A system message with the same text as the first one in the window.
-    new_system : {"front", "append", "append_front", "keep"}
+    new_system : {"front", "append", "append_front", "replace_all", "keep"}
         A system message while there is one. "front": it takes that one's place, in front.
         "append": the first one leaves, the new one goes to the end. "append_front": the
-        same, but it goes to the front, the very first too. "keep": both stay.
+        same, but it goes to the front, the very first too. "replace_all": one that is not
+        there yet removes all others and goes to the end. "keep": all stay.
+    oversize : {"keep", "error", "evict"}
+        A message that alone, with what every request costs, exceeds the policy's budget.
+        "keep": it stays if the policy lets it, and the window is marked. "error": a live
+        memory refuses it with a `BudgetError`; a replay keeps it. "evict": the history has
+        it, the window does not. A call or its result is never parted by that: it stays.
+    batch : {"each", "once"}
+        Whether `add_all` asks the policy after each message or once, at the end.
+    set_as : {"added", "given"}
+        Whether the messages of `set` enter as if they were added one by one, or as they are
+        given: system messages where they stand, the policy asked once, at the end.
+    read : {"window", "policy"}
+        Whether a read shows the window, or what the policy would leave of it now: the two
+        differ where a limit has changed since the last message.
+    first_request : {"window", "untrimmed"}
+        What the request right after a user message holds: the window that the policy left,
+        or the one before with that message behind it, which is trimmed only afterwards.
 
     Examples
     --------
@@ -44,15 +57,21 @@ class Rules:
     _: KW_ONLY
     blank: Literal["error", "ignore", "keep"] = "error"
     orphan: Literal["error", "keep"] = "error"
+    duplicate_call: Literal["keep", "error"] = "keep"
     equal_system: Literal["ignore", "keep"] = "ignore"
-    new_system: Literal["front", "append", "append_front", "keep"] = "front"
+    new_system: Literal["front", "append", "append_front", "replace_all", "keep"] = "front"
+    oversize: Literal["keep", "error", "evict"] = "keep"
+    batch: Literal["each", "once"] = "each"
+    set_as: Literal["added", "given"] = "added"
+    read: Literal["window", "policy"] = "window"
+    first_request: Literal["window", "untrimmed"] = "window"
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            given = getattr(self, name)
-            if given not in choices:
+        for name, choices in get_type_hints(type(self)).items():
+            given = getattr(self, name, None)
+            if name != "_" and given not in get_args(choices):
                 raise PolicyError(
-                    f"Rules: {name} must be one of {', '.join(choices)}, not {given!r}"
+                    f"Rules: {name} must be one of {', '.join(get_args(choices))}, not {given!r}"
                 )
 
     def __repr__(self) -> str:

@@ -15,6 +15,7 @@ import pandas as pd
 from chatmem_lab.engine import Trace, trace_policies
 from chatmem_lab.html.study import study_html
 from chatmem_lab.messages import Conversation
+from chatmem_lab.messages.surrogates import normalised
 from chatmem_lab.metrics.requests import requests_table
 from chatmem_lab.metrics.scores import scores_table, validity_table
 from chatmem_lab.metrics.summaries import summaries_table
@@ -23,7 +24,6 @@ from chatmem_lab.study.counting import batches
 from chatmem_lab.study.naming import AnyPolicy, labelled, listed, short
 from chatmem_lab.study.replaying import Replay
 from chatmem_lab.tokens import COUNT_KINDS, TokenCounter
-from chatmem_lab.tokens.encodings import normalised
 
 __all__ = ["Study", "compare", "grid"]
 

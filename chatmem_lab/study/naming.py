@@ -10,8 +10,8 @@ import msgspec
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.html.text import cut
 from chatmem_lab.messages import Conversation
+from chatmem_lab.messages.surrogates import normalised
 from chatmem_lab.policies import Policy, Preset, split_preset
-from chatmem_lab.tokens.encodings import normalised
 
 __all__ = ["AnyPolicy", "labelled", "listed", "short", "with_whole_names"]
 

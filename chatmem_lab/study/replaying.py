@@ -9,6 +9,7 @@ import pandas as pd
 from chatmem_lab.engine import Layout, Trace, trace_policy
 from chatmem_lab.html.replay import replay_html
 from chatmem_lab.messages import Conversation
+from chatmem_lab.messages.surrogates import normalised
 from chatmem_lab.metrics.events import events_table
 from chatmem_lab.metrics.map import map_table
 from chatmem_lab.metrics.requests import requests_table
@@ -17,7 +18,6 @@ from chatmem_lab.policies import split_preset
 from chatmem_lab.study.counting import counter_of
 from chatmem_lab.study.naming import AnyPolicy, short, with_whole_names
 from chatmem_lab.tokens import TokenCounter, weakest
-from chatmem_lab.tokens.encodings import normalised
 from chatmem_lab.window import Window
 
 __all__ = ["Replay", "replay"]

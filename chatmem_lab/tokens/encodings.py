@@ -6,33 +6,21 @@ both equal). tiktoken serves the encodings that it lacks, and stands in where it
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 
+from chatmem_lab.messages.surrogates import normalised
 from chatmem_lab.tokens.vocabularies import BUNDLED, count_with_tiktoken
 
-__all__ = ["count_texts", "normalised"]
+__all__ = ["count_texts"]
 
 #: Single texts up to this length are remembered.
 _SHORT = 200
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: Why toktok-rs did not count, so that each reason is said once.
 _told: set[str] = set()
-
-
-def normalised(text: str) -> str:
-    r"""`text` with lone surrogates replaced by U+FFFD, and pairs of them joined.
-
-    >>> normalised("a\ud800b") == "a\ufffdb"
-    True
-    """
-    if _SURROGATE.search(text) is None:
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def count_texts(texts: Sequence[str], encoding: str) -> list[int]:

@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 from chatmem_lab.errors import MessageError, UnknownModelError
 from chatmem_lab.html.text import begins
 from chatmem_lab.messages import Message, Reasoning, Text, ToolCall
+from chatmem_lab.messages.surrogates import normalised
 from chatmem_lab.tokens.counting import Count, TokenCounter
-from chatmem_lab.tokens.encodings import count_texts, normalised
+from chatmem_lab.tokens.encodings import count_texts
 
 __all__ = ["LangChain4jFormula", "langchain4j_formula"]
 

@@ -7,9 +7,8 @@ where there are any. A message's line is the `Message` as JSON; a recorded event
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Literal
 
@@ -18,7 +17,8 @@ from msgspec import Struct
 
 from chatmem_lab.errors import TranscriptError
 from chatmem_lab.messages import Conversation, Message, RecordedEvent
-from chatmem_lab.tokens.encodings import normalised
+from chatmem_lab.messages.surrogates import normalised_json
+from chatmem_lab.messages.wellformed import find_not_finite
 from chatmem_lab.transcripts.format import Format
 from chatmem_lab.transcripts.json_text import BrokenJson, explain, mend_surrogates
 from chatmem_lab.transcripts.transcript import Line, Transcript
@@ -95,18 +95,7 @@ def _encode_all(records: list[Any], id: str) -> list[bytes]:
             UserWarning,
             stacklevel=2,
         )
-    return [_encode(_mended(msgspec.to_builtins(record))) for record in records]
-
-
-def _mended(value: Any) -> Any:
-    """The same value with whole characters in all its strings."""
-    if isinstance(value, str):
-        return normalised(value)
-    if isinstance(value, dict):
-        return {normalised(str(key)): _mended(child) for key, child in value.items()}
-    if isinstance(value, list | tuple):
-        return [_mended(child) for child in value]
-    return value
+    return [_encode(normalised_json(msgspec.to_builtins(record))) for record in records]
 
 
 def _not_finite(conversation: Conversation) -> str | None:
@@ -120,21 +109,10 @@ def _not_finite(conversation: Conversation) -> str | None:
     for path, holder in holders:
         for name in ("metadata", "extra", "tools"):
             value = getattr(holder, name, None)
-            found = value and _find_not_finite(value, f"{path}{name}")
+            found = value and find_not_finite(value, f"{path}{name}")
             if found:
                 return f"{found} is no number that JSON can hold"
     return None
-
-
-def _find_not_finite(value: Any, path: str) -> str | None:
-    if isinstance(value, float):
-        return None if math.isfinite(value) else f"{path} = {value}"
-    inner: Iterable[tuple[str, Any]] = ()
-    if isinstance(value, dict):
-        inner = ((f"{path}.{key}", child) for key, child in value.items())
-    elif isinstance(value, list | tuple):
-        inner = ((f"{path}[{i}]", child) for i, child in enumerate(value))
-    return next((found for p, child in inner if (found := _find_not_finite(child, p))), None)
 
 
 def _recognises(transcript: Transcript) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -14,6 +14,8 @@ from chatmem_lab.window.slot import Slot, State, Unit, order_of
 from chatmem_lab.window.window import Window
 
 __all__ = ["Journal", "OwnedWindow"]
+
+_W = TypeVar("_W", bound=Window)
 
 
 class Journal(Protocol):
@@ -178,15 +180,7 @@ class OwnedWindow(Window):
 
         `apart` gives each message facts of its own.
         """
-        copied = Window(
-            self._count,
-            overhead_tokens=self.overhead_tokens,
-            tool_schema_tokens=self.tool_schema_tokens,
-            tool_schema_kind=self.tool_schema_kind,
-            pin_user=self.pin_user,
-            budget=self.budget,
-            policy=self.policy,
-        )
+        copied = self._empty(Window)
         for unit in self.units:
             again = Unit(unit.slots[0])
             again.slots = [
@@ -203,6 +197,32 @@ class OwnedWindow(Window):
         copied._instruction_messages = self._instruction_messages
         copied._instruction_tokens = self._instruction_tokens
         return copied
+
+    def without(self, units: Iterable[Unit]) -> OwnedWindow:
+        """The window as it would be without `units`; this one stays as it is."""
+        left = {id(unit) for unit in units}
+        rest = self._empty(OwnedWindow)
+        rest.replace_all(
+            (slot, index > 0)
+            for unit in self.units
+            if id(unit) not in left
+            for index, slot in enumerate(unit.slots)
+        )
+        if self._newest is not None and self._newest.positions:
+            rest.settle(self._newest.positions[-1])
+        return rest
+
+    def _empty(self, kind: type[_W]) -> _W:
+        return kind(
+            self._count,
+            overhead_tokens=self.overhead_tokens,
+            tool_schema_tokens=self.tool_schema_tokens,
+            tool_schema_kind=self.tool_schema_kind,
+            pin_user=self.pin_user,
+            budget=self.budget,
+            policy=self.policy,
+            session_id=self.session_id,
+        )
 
     # --- bookkeeping
 

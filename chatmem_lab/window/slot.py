@@ -96,6 +96,11 @@ class Unit:
         return self.slots[0].position is None
 
     @property
+    def is_summary(self) -> bool:
+        """Whether it is a summary, made here or added as one."""
+        return self.slots[0].message.summary is not None
+
+    @property
     def is_instruction(self) -> bool:
         """Whether it is a recorded system or developer message, which is always pinned."""
         slot = self.slots[0]

@@ -41,6 +41,8 @@ class Window:
         Messages of the history that it does not hold.
     prefix_tokens : int or None
         What it shares with the request before.
+    session_id : str
+        The session that it belongs to.
     turn_numbers : mapping of int to int
         The number of the turn, from 1, that begins at a position; where that is known.
     """
@@ -66,6 +68,7 @@ class Window:
         "prefix_tokens",
         "request",
         "scratch",
+        "session_id",
         "tool_schema_kind",
         "tool_schema_tokens",
         "turn_numbers",
@@ -82,6 +85,7 @@ class Window:
         pin_user: bool = False,
         budget: int | None = None,
         policy: object = "",
+        session_id: str = "",
     ) -> None:
         self._count = count
         self._units: list[Unit] = []
@@ -100,6 +104,7 @@ class Window:
         self.pin_user = pin_user
         self.budget = budget
         self.policy = policy
+        self.session_id = session_id
         self.request: int | None = None
         self.absent_messages = 0
         self.prefix_tokens: int | None = None

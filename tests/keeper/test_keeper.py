@@ -199,7 +199,7 @@ WRONG = {
 def test_what_cannot_be_applied_is_refused_whole(name, contract):
     memory = ChatMemory(contract(lambda w: KEEP), id="x", counter=LengthCounter())
     memory.add_all(chat("uau"))
-    keeper = memory._keeper
+    keeper = memory._session.keeper
     keeper._stages = (contract(WRONG[name]),)
     before = (memory.messages, memory.tokens)
     with pytest.raises(PolicyError):

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatmem_lab.errors import EncodingError
-from chatmem_lab.tokens.encodings import count_texts, normalised
+from chatmem_lab.messages.surrogates import normalised
+from chatmem_lab.tokens.encodings import count_texts
 
 NAMES = ("cl100k_base", "o200k_base", "o200k_harmony")
 

@@ -1,0 +1,509 @@
+"""`ChatMemory`: an append-only history, and the window that a policy leaves."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+from uuid import UUID
+
+from chatmem_lab.errors import BudgetError, ConflictError, MessageError, SnapshotError
+from chatmem_lab.html.text import cut
+from chatmem_lab.keeper import Event
+from chatmem_lab.memory.line import LineState, lines_of, state_of
+from chatmem_lab.memory.session import Session, apart
+from chatmem_lab.memory.snapshot import Snapshot, check_snapshot
+from chatmem_lab.messages import (
+    INSTRUCTION_ROLES,
+    Conversation,
+    Message,
+    RecordedEvent,
+    ToolCall,
+    assistant,
+    system,
+    tool_output,
+    user,
+)
+from chatmem_lab.messages.surrogates import normalised
+from chatmem_lab.messages.wellformed import check_message, with_texts
+from chatmem_lab.policies import KeepAll, Policy, Preset
+from chatmem_lab.projections import to_anthropic, to_chat, to_responses
+from chatmem_lab.stores import MemoryStore, Store
+from chatmem_lab.tokens import TokenCounter, default_counter
+from chatmem_lab.tokens import counter as counter_for
+from chatmem_lab.window import Window
+
+__all__ = ["ChatMemory"]
+
+#: How often an addition is tried again where other writers were first.
+_TRIES = 100
+
+
+class ChatMemory:
+    """A chat memory: facts are added, a policy decides what the model still sees.
+
+    The history is append-only; the window is a view of it. Every addition is accepted or
+    refused as a whole, and nothing outside can change what is inside.
+
+    Parameters
+    ----------
+    policy : Policy or Preset
+    id : str, int or UUID
+        The session's id; two ids never share anything. It is kept as text: 1 and "1" are
+        one id.
+    store : Store, optional
+        Where the session is kept; what it holds of this id already is read. Without one,
+        in memory.
+    model : str, optional
+        Whose tokens are counted. Without one, o200k_base, and every count is an estimate.
+    counter : TokenCounter, optional
+        Counts instead of the model's own counter.
+    tools : sequence of dict
+        Tool schemas, sent with every request.
+
+    Warns
+    -----
+    UserWarning
+        If `counter` counts for another model than `model`.
+
+    Examples
+    --------
+    >>> from chatmem_lab.policies import MessageWindow
+    >>> memory = ChatMemory(MessageWindow(2), id="user-42")
+    >>> memory.add_system("You are a librarian.")
+    >>> memory.add_user("Who wrote Emma?")
+    >>> memory.add_assistant("Jane Austen.")
+    >>> memory.add_user("When?")
+    >>> [message.text for message in memory.messages]
+    ['You are a librarian.', 'Jane Austen.', 'When?']
+    >>> len(memory.history)
+    4
+    """
+
+    def __init__(
+        self,
+        policy: Policy | Preset | None = None,
+        *,
+        id: str | int | UUID,
+        store: Store | None = None,
+        model: str | None = None,
+        counter: TokenCounter | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        self.id = _checked_id(id)
+        self.model = model
+        self.counter = _counter_for(model, counter)
+        self._tools = tuple(copy.deepcopy(dict(tool)) for tool in tools)
+        self._session = Session(
+            KeepAll() if policy is None else policy,
+            id=self.id,
+            store=MemoryStore() if store is None else store,
+            counter=self.counter,
+            tools=self._tools,
+        )
+
+    @property
+    def policy(self) -> Policy | Preset:
+        """What decides; `set_policy` changes it."""
+        return self._session.policy
+
+    # --- adding
+
+    def add(self, message: Message) -> None:
+        """Add one message.
+
+        Raises
+        ------
+        MessageError
+            If it is no message, or the memory's rules refuse it; then nothing has changed.
+        BudgetError
+            If it alone exceeds the budget and the rules refuse that.
+
+        Warns
+        -----
+        UserWarning
+            If a text held halves of surrogate pairs, which no API takes and no file holds.
+        """
+        self._extend([self._prepared(message)], is_batch=False)
+
+    def add_all(self, messages: Iterable[Message]) -> None:
+        """Add several messages: all of them, or, where one is refused, none.
+
+        The policy is asked after each, or once at the end where the rules say so.
+
+        Raises
+        ------
+        MessageError
+            As `add`, naming the message's index in the list.
+        """
+        self._extend(self._all_prepared(messages), is_batch=True)
+
+    def add_system(self, text: str) -> None:
+        """Add a system message; what becomes of the one before it, the rules say.
+
+        By our own rules one with the same text is ignored, and another takes its place.
+        """
+        self.add(system(text))
+
+    def add_user(
+        self,
+        text: str | None = None,
+        *,
+        images: Iterable[str | Path | bytes] = (),
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add a user message."""
+        if self._session.keeper.rules.blank == "ignore":
+            images = [i for i in images if not (isinstance(i, str) and not i.strip())]
+        self.add(user(text, images=images, metadata=metadata))
+
+    def add_assistant(
+        self, text: str | None = None, *, tool_calls: Iterable[ToolCall] = ()
+    ) -> None:
+        """Add an assistant message: text, tool calls, or both."""
+        self.add(assistant(text, tool_calls=tool_calls))
+
+    def add_tool_output(self, call_id: str, output: str, *, is_error: bool = False) -> None:
+        """Add the result of a tool call that is still open."""
+        self.add(tool_output(call_id, output, is_error=is_error))
+
+    @contextmanager
+    def turn(self) -> Iterator[ChatMemory]:
+        """What is added inside is kept together at the end, or, after an error, not at all.
+
+        Reads inside show what is staged; the store knows nothing of it before the end.
+
+        Raises
+        ------
+        MessageError
+            If a turn is open already.
+        ConflictError
+            If another writer changed the session meanwhile; then the turn is discarded.
+
+        Examples
+        --------
+        >>> memory = ChatMemory(id="user-42")
+        >>> with memory.turn():
+        ...     memory.add_user("Look it up.")
+        ...     raise TimeoutError("the model did not answer")
+        Traceback (most recent call last):
+        ...
+        TimeoutError: the model did not answer
+        >>> memory.history
+        ()
+        """
+        if self._session.is_in_turn:
+            raise MessageError("a turn is open already: end it before the next one begins")
+        with self._session.turn():
+            yield self
+
+    def _extend(self, messages: Sequence[Message], *, is_batch: bool) -> None:
+        for attempt in range(_TRIES):
+            try:
+                with self._session.writing():
+                    self._session.take_in(messages, is_batch=is_batch)
+                return
+            except ConflictError:
+                if self._session.is_in_turn or attempt == _TRIES - 1:
+                    raise
+
+    def _prepared(self, message: Message) -> Message:
+        """`message` checked, with whole characters, and apart from the caller's own."""
+        if not isinstance(message, Message):
+            raise MessageError(
+                f"a Message is wanted, not {type(message).__name__}: build one with "
+                "cml.user, cml.assistant, cml.system or cml.tool_output"
+            )
+        check_message(message)
+        whole = with_texts(message, normalised)
+        if whole is not message:
+            warnings.warn(
+                f"a {message.role} message for {cut(repr(self.id), 80)} held halves of "
+                "surrogate pairs: lone ones became U+FFFD",
+                UserWarning,
+                stacklevel=4,
+            )
+        return apart(whole)
+
+    def _all_prepared(self, messages: Iterable[Message]) -> list[Message]:
+        if isinstance(messages, Message | str | Mapping) or not isinstance(messages, Iterable):
+            raise MessageError(
+                f"a list of messages is wanted, not {type(messages).__name__}: "
+                "one message goes to add(message)"
+            )
+        prepared: list[Message] = []
+        for index, message in enumerate(messages):
+            try:
+                prepared.append(self._prepared(message))
+            except MessageError as refused:
+                raise MessageError(f"messages[{index}]: {refused}") from None
+        return prepared
+
+    # --- reading
+
+    @property
+    def window(self) -> Window:
+        """What the model sees now, as it stays; draws itself in a notebook."""
+        window = self._session.shown().copy(apart=apart)
+        window.absent_messages = len(self._session.history) - sum(
+            slot.position is not None for slot in window.slots
+        )
+        return window
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages that the model sees now."""
+        return tuple(map(apart, self._session.shown().messages))
+
+    @property
+    def history(self) -> tuple[Message, ...]:
+        """Every message of the session since it began or was last cleared, set or restored."""
+        self._session.refresh()
+        return tuple(map(apart, self._session.history))
+
+    @property
+    def branches(self) -> tuple[Conversation, ...]:
+        """The lines that were left, oldest first: what `clear`, `set` and `restore` abandoned.
+
+        Each is a conversation that can be replayed; lines without messages are left out.
+        """
+        self._session.refresh()
+        left: list[Conversation] = []
+        for number, commits in enumerate(lines_of(self._session.log)[:-1]):
+            line = state_of(commits)
+            if line.messages:
+                left.append(self._as_conversation(f"{self.id}#{number}", line))
+        return tuple(left)
+
+    @property
+    def tools(self) -> tuple[dict[str, Any], ...]:
+        """The tool schemas that go with every request."""
+        return copy.deepcopy(self._tools)
+
+    @property
+    def tokens(self) -> int:
+        """What a request would hold now, in tokens: messages, tool schemas, overhead."""
+        return self._session.shown().tokens
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happened to the window of this line, oldest first."""
+        self._session.refresh()
+        return tuple(self._session.events)
+
+    def request(self) -> tuple[Message, ...]:
+        """The messages to send now.
+
+        Raises
+        ------
+        BudgetError
+            If the messages that must stay exceed the policy's budget, with the parts of
+            the sum. The history is not affected.
+        """
+        window = self._session.to_send()
+        for stage in self._session.keeper.policy.stages:
+            why = stage.excess(window) if stage.budget is not None else None
+            if why is not None:
+                raise BudgetError(why)
+        return tuple(map(apart, window.messages))
+
+    def to_chat(self, *, repair: bool = False) -> list[dict[str, Any]]:
+        """What to send now, as OpenAI's Chat Completions take it; see `to_chat`."""
+        return to_chat(self._session.to_send().messages, repair=repair)
+
+    def to_responses(
+        self,
+        *,
+        repair: bool = False,
+        ids: bool = False,
+        style: Literal["openai", "ai4j"] = "openai",
+    ) -> list[dict[str, Any]]:
+        """What to send now, as input of OpenAI's Responses API; see `to_responses`."""
+        return to_responses(self._session.to_send().messages, repair=repair, ids=ids, style=style)
+
+    def to_anthropic(self, *, repair: bool = False) -> dict[str, Any]:
+        """What to send now, as Anthropic's Messages API takes it; see `to_anthropic`."""
+        return to_anthropic(self._session.to_send().messages, repair=repair)
+
+    def conversation(self) -> Conversation:
+        """The history as a conversation that can be replayed, with what happened to it."""
+        self._session.refresh()
+        return self._as_conversation(self.id, self._session.line)
+
+    def _as_conversation(self, id: str, line: LineState) -> Conversation:
+        return Conversation(
+            id,
+            tuple(map(apart, line.messages)),
+            tools=self.tools,
+            model=self.model,
+            recorded_events=tuple(
+                RecordedEvent(
+                    event.position + 1,
+                    event.kind,
+                    event.tokens_before,
+                    event.tokens_after,
+                    event.made,
+                )
+                for event in line.events
+            ),
+        )
+
+    def __len__(self) -> int:
+        self._session.refresh()
+        return len(self._session.history)
+
+    def __repr__(self) -> str:
+        return f"<ChatMemory {cut(repr(self.id), 80)}, {self.policy!r}, {len(self)} messages>"
+
+    def _repr_html_(self) -> str:
+        return self.window._repr_html_()
+
+    # --- other lines
+
+    def snapshot(self) -> Snapshot:
+        """The session as it is now, complete in itself: nothing later changes it."""
+        self._session.refresh()
+        return self._snapshot_of(self._session.line)
+
+    def _snapshot_of(self, line: LineState) -> Snapshot:
+        return Snapshot(
+            id=self.id,
+            messages=tuple(map(apart, line.messages)),
+            window=tuple(line.window),
+            events=tuple(line.events),
+            policy=repr(self.policy),
+            given=line.given,
+            model=self.model,
+            tools=self.tools,
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go on from `snapshot` in a new active line; the one that is left stays as a branch.
+
+        Where another policy left the snapshot, this memory's policy is asked at once.
+
+        Raises
+        ------
+        SnapshotError
+            For what is no snapshot, or one whose parts do not fit together.
+        """
+        if not isinstance(snapshot, Snapshot):
+            raise SnapshotError(
+                f"a Snapshot is wanted, not {type(snapshot).__name__}: take one with "
+                "memory.snapshot() or read one with Snapshot.from_json(text)"
+            )
+        check_snapshot(snapshot)
+        with self._session.writing():
+            self._session.begin_with("restore", _line_of(snapshot), snapshot.policy)
+
+    def fork(self, new_id: str | int | UUID, at: int | None = None) -> ChatMemory:
+        """Another memory that begins with this one's past; the two share nothing from there on.
+
+        Parameters
+        ----------
+        new_id : str, int or UUID
+            An id that the store holds no session of.
+        at : int, optional
+            Only the first `at` messages of the history, with the window as it was then (made
+            anew where that was before a `restore`); None for all, with the window of now.
+
+        Raises
+        ------
+        MessageError
+            If the id is this one's, or taken, or the history has no `at` messages.
+        """
+        id = _checked_id(new_id)
+        self._session.refresh()
+        if id == self.id or self._session.store.version(id):
+            raise MessageError(
+                f"there is a session {cut(repr(id), 80)} already: fork to an id of its own"
+            )
+        held = len(self._session.history)
+        if at is not None and (type(at) is not int or not 0 <= at <= held):
+            raise MessageError(
+                f"at must be a number of messages from 0 to {held}, all that there are, not "
+                f"{cut(repr(at), 80)}"
+            )
+        line = self._session.line if at is None else self._session.line_at(at)
+        forked = ChatMemory(
+            self.policy,
+            id=id,
+            store=self._session.store,
+            model=self.model,
+            counter=self.counter,
+            tools=self._tools,
+        )
+        with forked._session.writing():
+            if line is None:
+                forked._session.begin("fork", list(self.history[:at]))
+            else:
+                start = _line_of(self._snapshot_of(line))
+                forked._session.begin_with("fork", start, repr(self.policy))
+        return forked
+
+    def clear(self, *, keep_system: bool = False) -> None:
+        """Begin anew, with nothing; what was there stays as a branch.
+
+        Parameters
+        ----------
+        keep_system : bool
+            Begin with the system and developer messages that the window holds.
+        """
+        with self._session.writing():
+            kept = [
+                slot.message
+                for slot in self._session.keeper.window.slots
+                if slot.position is not None and slot.message.role in INSTRUCTION_ROLES
+            ]
+            self._session.begin("clear", kept if keep_system else [])
+
+    def set(self, messages: Iterable[Message]) -> None:
+        """Begin anew, with `messages`; what was there stays as a branch.
+
+        Raises
+        ------
+        MessageError
+            As `add_all`; then nothing has changed.
+        """
+        prepared = self._all_prepared(messages)
+        with self._session.writing():
+            self._session.begin("set", prepared)
+
+    def set_policy(self, policy: Policy | Preset) -> None:
+        """From now on `policy` decides; it is asked at once.
+
+        What has left the window stays out, unless the new policy sees the whole history.
+        The policy is not kept in the store.
+        """
+        with self._session.writing():
+            self._session.set_policy(policy)
+
+
+def _counter_for(model: str | None, counter: TokenCounter | None) -> TokenCounter:
+    if counter is None:
+        return counter_for(model) if model is not None else default_counter()
+    if model is not None and counter.model is not None and counter.model != model:
+        warnings.warn(
+            f"the memory is for {model!r} and its counter counts for {counter.model!r}: counts "
+            "may differ from what is billed; leave counter out to count for the memory's model",
+            UserWarning,
+            stacklevel=3,
+        )
+    return counter
+
+
+def _line_of(snapshot: Snapshot) -> LineState:
+    """What a memory begins with: facts of its own."""
+    messages = [apart(message) for message in snapshot.messages]
+    return LineState(messages, snapshot.events, snapshot.given, snapshot.window)
+
+
+def _checked_id(id: object) -> str:
+    if isinstance(id, str | int | UUID) and not isinstance(id, bool) and str(id).strip():
+        return normalised(str(id))
+    raise MessageError(
+        f"an id is required: a str that is not blank, an int or a UUID, not {cut(repr(id), 80)}"
+    )
