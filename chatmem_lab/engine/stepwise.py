@@ -149,9 +149,9 @@ def replay_stepwise(layout: Layout, policy: Policy | Preset, *, model: str | Non
     )
     requests = set(layout.request_positions.tolist())
     rows: list[tuple[int, ...]] = []
-    # A system message that the rules ignore does not part a call from its result: where
-    # there can be one, units and faults are those of the window and not of the recording.
-    segments_alike = layout.system_messages <= 1
+    # A message that the rules ignore does not part a call from its result: where there can
+    # be one, units and faults are those of the window and not of the recording.
+    segments_alike = layout.system_messages <= 1 and keeper.rules.blank != "ignore"
     strict = keeper.policy.contract == "strict" and segments_alike
     counts, joins, is_open = layout.counts, layout.joins, layout.is_open
     for position, message in enumerate(layout.messages):

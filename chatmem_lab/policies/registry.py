@@ -101,7 +101,14 @@ def parameters_of(build: Callable[..., Policy | Preset]) -> list[Parameter]:
         ]
     hints = typing.get_type_hints(build)
     return [
-        Parameter(p.name, hints[p.name], None, False, None if p.default is p.empty else p.default)
+        Parameter(
+            p.name,
+            # A number or a function of the id: a number is what can be written.
+            int if int in (kinds := typing.get_args(hints[p.name])) else hints[p.name],
+            None,
+            type(None) in kinds,
+            None if p.default is p.empty else p.default,
+        )
         for p in inspect.signature(build).parameters.values()
     ]
 

@@ -28,8 +28,8 @@ class Summarize(Policy):
     summarizer : Summarizer
         Anything with ``summarize(request) -> Summary``.
     trigger : Messages, Tokens, Turns or Share
-        Fold when the window holds more than this; pinned messages do not count.
-        A `Share` is one of `budget`.
+        Fold when the window holds more than this, pinned system and developer messages left
+        out. A `Share` is one of `budget`.
     keep : Messages, Tokens or Turns
         The newest whole units that fit into this stay verbatim.
     budget_tokens : int, optional
@@ -38,6 +38,10 @@ class Summarize(Policy):
         The role of the summary.
     place : {"first", "front"}
         At the place of the first folded message, or before everything else.
+    check_on : {"any", "assistant"}
+        Whether the trigger is checked after any message, or after assistant messages only.
+    count_pinned : bool
+        Whether pinned system and developer messages count for the trigger.
     prefix : str
         Put in front of the summary's text.
     max_tokens : int, optional
@@ -59,6 +63,8 @@ class Summarize(Policy):
     budget_tokens: Annotated[int, Bounds(1)] | None = None
     role: Literal["assistant", "user", "system"] = "assistant"
     place: Literal["first", "front"] = "first"
+    check_on: Literal["any", "assistant"] = "any"
+    count_pinned: bool = False
     prefix: str = ""
     max_tokens: Annotated[int, Bounds(1)] | None = None
     instructions: str = ""
@@ -81,18 +87,22 @@ class Summarize(Policy):
                 raise PolicyError(
                     f"Summarize: {name} is a share; say of what with budget_tokens=…"
                 )
-        if self.role not in ("assistant", "user", "system"):
-            raise PolicyError(
-                f"Summarize: role must be assistant, user or system, not {self.role!r}"
-            )
-        if self.place not in ("first", "front"):
-            raise PolicyError(f"Summarize: place must be first or front, not {self.place!r}")
+        for name, choices in (
+            ("role", ("assistant", "user", "system")),
+            ("place", ("first", "front")),
+            ("check_on", ("any", "assistant")),
+        ):
+            if getattr(self, name) not in choices:
+                listed = f"{', '.join(choices[:-1])} or {choices[-1]}"
+                raise PolicyError(
+                    f"Summarize: {name} must be {listed}, not {getattr(self, name)!r}"
+                )
 
     def revise(self, window: Window) -> Revision:
-        if not self._is_over(window):
+        if not self._is_checked_at(window.newest) or not self._is_over(window):
             return KEEP
         fold = self._beyond_kept_tail(window)
-        if all(unit.is_made for unit in fold):
+        if all(unit.is_made or unit.is_summary for unit in fold):
             return KEEP
         return Revision(
             fold=tuple(fold),
@@ -107,16 +117,25 @@ class Summarize(Policy):
             reason=f"over {self.trigger!r}",
         )
 
+    def _is_checked_at(self, newest: Unit | None) -> bool:
+        if self.check_on == "any":
+            return True
+        return newest is not None and newest.slots[-1].message.role == "assistant"
+
     def _is_over(self, window: Window) -> bool:
+        messages, tokens = len(window), window.message_tokens
+        if not self.count_pinned:
+            messages -= window.instruction_messages
+            tokens -= window.instruction_tokens
         match self.trigger:
             case Messages(n):
-                return len(window) - window.instruction_messages > n
+                return messages > n
             case Turns(n):
                 return window.turn_count > n
             case Tokens(n):
-                return window.message_tokens - window.instruction_tokens > n
+                return tokens > n
             case Share(x):
-                return window.message_tokens - window.instruction_tokens > x * self._of
+                return tokens > x * self._of
         raise AssertionError(self.trigger)
 
     def _beyond_kept_tail(self, window: Window) -> list[Unit]:
@@ -127,7 +146,9 @@ class Summarize(Policy):
         for unit in window.units_backwards:
             if unit.is_instruction:
                 continue
-            if unit is not newest and (self._weigh(unit) > room or unit.is_made):
+            if unit is not newest and (
+                self._weigh(unit) > room or unit.is_made or unit.is_summary
+            ):
                 break
             room -= self._weigh(unit)
             kept.add(id(unit))

@@ -90,13 +90,15 @@ def _check_strict(trace: Trace, request: int, rules: Rules, where: str) -> None:
     systems = [p for p in held if trace.layout.messages[p].role == "system"]
     rest = [p for p in held if p not in systems]
     assert rest == sorted(rest), f"out of order: {where}"
+    messages = trace.layout.messages
+    blank = {p for p in range(before) if rules.blank == "ignore" and messages[p].is_blank}
     for unit in trace.conversation.units:
-        members = {p for p in unit if p < before}
+        members = {p for p in unit if p < before} - blank
         inside = members & set(held)
         assert inside in (set(), members), f"unit {list(unit)} is torn: {where}"
     if before:
         newest = next(u for u in trace.conversation.units if before - 1 in u)
-        ignored = trace.layout.messages[newest[0]].role == "system"
+        ignored = messages[newest[0]].role == "system" or before - 1 in blank
         assert ignored or before - 1 in held, f"the newest unit is gone: {where}"
     pinned = [p for p in range(before) if trace.layout.messages[p].role == "developer"]
     assert set(pinned) <= set(held), f"a developer message is gone: {where}"

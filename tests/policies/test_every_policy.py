@@ -27,6 +27,14 @@ from chatmem_lab.window import Revision
 RECIPES = {
     "token-window": "token-window:120",
     "langchain4j-token-window": "langchain4j-token-window:120",
+    "book-token-window": "book-token-window:120",
+    "summarizing-token-window": "summarizing-token-window:truncate:40,max_tokens=120,keep=messages:4",
+    "ai4j-summary": "ai4j-summary:truncate:40,max_recent=3,trigger=6",
+    "ai4j-turn-compaction": "ai4j-turn-compaction:truncate:40,max_items=6",
+    "ai4j-tool-result-stub": "ai4j-tool-result-stub:1,max_tokens=2,target_tokens=20,preview_chars=9",
+    "ai4j-agent-window": "ai4j-agent-window:5,summary=earlier",
+    "ai4j-agent-unbounded": "ai4j-agent-unbounded:earlier",
+    "ai4j-context-projection": "ai4j-context-projection:6,max_chars=200,pinned_prefix_items=1",
 }
 
 
@@ -40,11 +48,22 @@ NAMES = sorted({**policies_by_name(), **presets_by_name()})
 def test_the_policies_of_this_version_are_found():
     assert {"keep-all", "message-window", "token-window", "turn-window"} <= set(NAMES)
     assert {"clear-tool-results", "summarize"} <= set(NAMES)
-    assert {
+    assert set(presets_by_name()) == {
+        "ai4j-agent-unbounded",
+        "ai4j-agent-window",
+        "ai4j-context-projection",
         "ai4j-message-window",
+        "ai4j-summary",
+        "ai4j-tool-result-stub",
+        "ai4j-turn-compaction",
+        "ai4j-unbounded",
+        "book-message-window",
+        "book-token-window",
         "langchain4j-message-window",
         "langchain4j-token-window",
-    } <= set(NAMES)
+        "spring-ai-message-window",
+        "summarizing-token-window",
+    }
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,65 @@
+"""Presets: other systems' chat memories, by name, with their exact behaviour.
+
+Loose by contract where those systems are: what they do to tool pairs and system messages
+is done here too, and counts as faults.
+"""
+
+from chatmem_lab.policies.presets.ai4j import (
+    AI4JMessageWindow,
+    AI4JSummary,
+    ai4j_message_window,
+    ai4j_summary,
+    ai4j_unbounded,
+)
+from chatmem_lab.policies.presets.ai4j_agent import (
+    AI4JAgentWindow,
+    AI4JContextProjection,
+    AI4JToolResultStub,
+    AI4JTurnCompaction,
+    ai4j_agent_unbounded,
+    ai4j_agent_window,
+    ai4j_context_projection,
+    ai4j_tool_result_stub,
+    ai4j_turn_compaction,
+)
+from chatmem_lab.policies.presets.book import (
+    book_message_window,
+    book_token_window,
+    summarizing_token_window,
+)
+from chatmem_lab.policies.presets.langchain4j import (
+    LangChain4jMessageWindow,
+    LangChain4jTokenWindow,
+    langchain4j_message_window,
+    langchain4j_token_window,
+)
+from chatmem_lab.policies.presets.spring_ai import (
+    SpringAIMessageWindow,
+    spring_ai_message_window,
+)
+
+__all__ = [
+    "AI4JAgentWindow",
+    "AI4JContextProjection",
+    "AI4JMessageWindow",
+    "AI4JSummary",
+    "AI4JToolResultStub",
+    "AI4JTurnCompaction",
+    "LangChain4jMessageWindow",
+    "LangChain4jTokenWindow",
+    "SpringAIMessageWindow",
+    "ai4j_agent_unbounded",
+    "ai4j_agent_window",
+    "ai4j_context_projection",
+    "ai4j_message_window",
+    "ai4j_summary",
+    "ai4j_tool_result_stub",
+    "ai4j_turn_compaction",
+    "ai4j_unbounded",
+    "book_message_window",
+    "book_token_window",
+    "langchain4j_message_window",
+    "langchain4j_token_window",
+    "spring_ai_message_window",
+    "summarizing_token_window",
+]
