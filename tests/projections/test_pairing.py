@@ -150,6 +150,18 @@ def test_every_open_id_is_named():
     )
 
 
+def test_an_unanswered_call_is_named_as_it_was_recorded():
+    messages = [calls("A"), tool_output("A", ""), calls("A", "")]
+    assert pair(messages, once=True) == (
+        [(0, ["A"]), (1, "A"), (2, ["A_2", "call_2_1"]), (2, "A_2"), (2, "call_2_1")],
+        [
+            (2, None, "missing_call_id"),
+            (2, "A", "unanswered_call"),
+            (2, "call_2_1", "unanswered_call"),
+        ],
+    )
+
+
 def test_whole_arguments_of_an_unanswered_call_stay():
     sent = to_chat([calls("A", arguments='{"p":  1}')], repair=True)
     assert sent[0]["tool_calls"][0]["function"]["arguments"] == '{"p":  1}'

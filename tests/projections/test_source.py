@@ -84,6 +84,13 @@ def test_lone_surrogates_are_sent_as_u_fffd_with_one_warning(project):
     assert given[0].text == "a\ud800b"
 
 
+@pytest.mark.parametrize(("n", "named"), [(5, "0, 1, 2, 3, 4)"), (6, "0, 1, 2, 3, 4, …)")])
+def test_at_most_five_messages_are_named(n, named):
+    with pytest.warns(UserWarning, match="surrogates") as said:
+        to_chat([user("\ud800")] * n)
+    assert f"(messages {named}" in str(said[0].message)
+
+
 def test_a_pair_of_surrogates_is_joined_in_ids_and_arguments_too():
     call = ToolCall("c\ud83d\ude00", "f", '{"a": "\udc00"}')
     with pytest.warns(UserWarning, match="surrogates"):
