@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from chatmem_lab.messages import Conversation, Image, Message, SummaryOf, Text, ToolCall
+from chatmem_lab.summarizers import Summary
 from chatmem_lab.tokens import Count
 
 CASES = Path(__file__).parent / "cases"
@@ -27,8 +28,13 @@ def bug_cases():
 
 def case_message(case, index, cost=1):
     """A case's message, with its index and its cost as metadata."""
-    parts = [Text(case["content"])] if case.get("content") else []
-    parts += [Image(url) for url in case.get("image_urls") or () if url.strip()]
+    content = case.get("content") or []
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    parts = [
+        Text(part["text"]) if part["type"] == "text" else Image(part["image_url"]["url"])
+        for part in content
+    ]
     calls = tuple(
         ToolCall(c["id"], c["function"]["name"], c["function"]["arguments"])
         for c in case.get("tool_calls") or ()
@@ -51,6 +57,51 @@ def case_messages(cases, costs=None):
 
 def indices(messages):
     return [message.metadata["index"] for message in messages]
+
+
+def plain(messages):
+    """What a case's own messages say, of ours."""
+    return [
+        {
+            "role": m.role,
+            "texts": [part.text for part in m.parts if isinstance(part, Text) if part.text],
+            "images": [part.url for part in m.parts if isinstance(part, Image)],
+            "calls": [(c.id, c.name, c.arguments) for c in m.tool_calls],
+            "answers": m.tool_call_id,
+            "summary": m.summary is not None,
+        }
+        for m in messages
+    ]
+
+
+class LabJoin:
+    """The cases' own summarizer, in its four kinds; it remembers what it was asked."""
+
+    def __init__(self, kind="lab_join", prefix=""):
+        self.kind = kind
+        self.prefix = prefix
+        self.calls = []
+
+    def summarize(self, request):
+        self.calls.append(
+            {
+                "existing_summary": request.previous,
+                "items": [m.metadata["index"] for m in request.messages],
+            }
+        )
+        said = [request.previous] if request.previous is not None else []
+        for message in request.messages:
+            calls = "call:" + ",".join(call.name for call in message.tool_calls)
+            said.append(f"{message.role}>{message.text if message.text.strip() else calls}")
+        text = " ~ ".join(said)
+        texts = {"lab_join": text, "prefixed": self.prefix + text, "blank": "  ", "none": None}
+        return Summary(text=texts[self.kind])
+
+    def __repr__(self):
+        return f"LabJoin({self.kind!r})"
+
+    def __deepcopy__(self, memo):
+        return self
 
 
 def conversation_of(messages):

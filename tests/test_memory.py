@@ -134,8 +134,14 @@ def test_reading_twice_changes_nothing():
         (lambda m: m.add_assistant(tool_calls=[ToolCall("c", None)]), "name must be a str"),
         (lambda m: m.add(Message("user", (Text(5),))), "text must be a str, not 5"),
         (lambda m: m.add_tool_output(7, "x"), "tool_call_id must be a str or None, not 7"),
-        (lambda m: m.add_user("x", metadata={"a": [float("nan")]}), r"metadata\.a\[0\] = nan is no"),
-        (lambda m: m.add(Message("user", TEXT, extra={"b": float("inf")})), r"extra\.b = inf is no"),
+        (
+            lambda m: m.add_user("x", metadata={"a": [float("nan")]}),
+            r"metadata\.a\[0\] = nan is no",
+        ),
+        (
+            lambda m: m.add(Message("user", TEXT, extra={"b": float("inf")})),
+            r"extra\.b = inf is no",
+        ),
     ],
 )
 def test_what_no_api_would_take_is_refused_and_nothing_changes(add, wanted):

@@ -43,4 +43,6 @@ class LengthCounter:
         return [self.count_message(message) for message in messages]
 
     def count_tools(self, tools: Sequence[Mapping[str, Any]]) -> Count:
+        if not tools:
+            return Count(0)
         return Count(len(msgspec.json.encode(list(tools))), "estimate")

@@ -44,7 +44,10 @@ WRONG = [
     (Message("user", TEXT, name=b"ada"), "name must be a str or None"),
     (Message("user", TEXT, usage={}), "usage must be a Usage or None"),
     (Message("user", TEXT, metadata=[1]), "metadata must be a dict or None"),
-    (Message("user", TEXT, metadata={"a": [1, {"b": math.nan}]}), "metadata.a[1].b = nan is no number"),
+    (
+        Message("user", TEXT, metadata={"a": [1, {"b": math.nan}]}),
+        "metadata.a[1].b = nan is no number",
+    ),
     (Message("user", TEXT, extra={"x": (-math.inf,)}), "extra.x[0] = -inf is no number"),
 ]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from chatmem_lab.errors import ProjectionError
@@ -220,14 +218,3 @@ def test_ids_are_spelt_as_the_api_takes_them_in_calls_and_results():
         [(0, ["a_b", "a_b_2"]), (1, "a_b_2"), (2, "a_b")],
         [(0, "a.b", "bad_call_id")],
     )
-
-
-def test_the_cost_grows_with_the_length():
-    def seconds(n):
-        messages = [m for _ in range(n) for m in (calls("c1"), tool_output("c1", ""))]
-        start = time.perf_counter()
-        pair(messages, once=True)
-        return time.perf_counter() - start
-
-    few = min(seconds(1_000) for _ in range(3))
-    assert min(seconds(8_000) for _ in range(2)) < 30 * few

@@ -26,7 +26,6 @@ def test_our_counters_keep_the_contract(honest):
     check_counter(honest, examples=30)
 
 
-@pytest.mark.xfail(reason="it counts 2 tokens for no tools", strict=True)
 def test_the_length_counter_keeps_it():
     check_counter(LengthCounter())
 
@@ -136,7 +135,7 @@ class WrongInSomeLists(Honest):
         (broken(count_messages=lambda s, m: [(1, "exact")] * len(m)), "has a Count for each"),
         (broken(count_messages=lambda s, m: [Count(1)] * len(m)), "by count_message it is"),
         (ListsWithoutRefusing(), "refuses .*, but in count_messages it is .*; both refuse it"),
-        (WrongInSomeLists(), "42 pages.* by count_message it is .*; both are the same"),
+        (WrongInSomeLists(), "by count_message it is .*; both are the same"),
     ],
 )
 def test_a_broken_promise_is_named(counter, why):
