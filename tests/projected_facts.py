@@ -126,7 +126,7 @@ def facts_in_chat(messages):
         facts += [("name", message["name"])] if "name" in message else []
         facts += [fact for part in parts for fact in chat_part(part, kind)]
         if message.get("refusal"):
-            facts.append(("refusal", message["refusal"]))
+            facts += [("refusal", line) for line in message["refusal"].splitlines()]
         for call in message.get("tool_calls", ()):
             function = call["function"]
             facts.append(("call id", call["id"]))

@@ -60,7 +60,9 @@ def _thought(draw):
 @st.composite
 def _said(draw):
     words = draw(_few(_WORDS.map(Text)))
-    parts = draw(st.sampled_from([words, words, [Refusal("no")], [*words, Refusal("no")]]))
+    refused = [Refusal("no"), Refusal("never")]
+    again = [*words, Reasoning("on second thought", signature="sealed"), *words]
+    parts = draw(st.sampled_from([words, words, refused, [*words, *refused], again]))
     return [Message("assistant", (*draw(_thought()), *parts))]
 
 
@@ -75,10 +77,12 @@ def _thought_apart(draw):
 def _looked_up(draw):
     ids = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True))
     calls = tuple(ToolCall(f"call_{id}", "look", draw(_ARGUMENTS)) for id in ids)
-    words = draw(st.sampled_from([(), (), (Text(""),), (Text("let me look"),)]))
+    words = draw(st.sampled_from([(), (Text(""),), (Text(" "),), (Text("let me look"),)]))
     group = [Message("assistant", (*draw(_thought()), *words), tool_calls=calls)]
     for call in draw(st.permutations(calls)):
-        parts = draw(_few(_WORDS.map(Text) | st.just(Text("")) | _IMAGES, 2, 0))
+        parts = draw(
+            _few(_WORDS.map(Text) | st.sampled_from([Text(""), Text(" ")]) | _IMAGES, 2, 0)
+        )
         group.append(
             Message("tool", tuple(parts), tool_call_id=call.id, is_error=draw(st.booleans()))
         )

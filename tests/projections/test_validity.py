@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import projected_facts as facts
 import provider_rules as rules
@@ -259,6 +260,26 @@ def test_the_judges_miss_whatever_is_taken_out(api, messages, data):
     sent = projected["messages"] if api == "anthropic" else projected
     del sent[data.draw(st.integers(0, len(sent) - 1))]
     assert faults_of(projected, api) or differences(messages, projected, api) != ([], [])
+
+
+@given(messages=sendable_lists())
+def test_server_ids_come_beside_all_else_and_once(messages):
+    messages = [with_server_ids(message, index) for index, message in enumerate(messages)]
+    projected = to_responses(messages, ids=True)
+    assert rules.responses_faults(projected) == []
+    sent = {item.pop("id") for item in projected if "id" in item}
+    assert projected == to_responses(messages)
+    replies = [m for m in messages if m.role == "assistant"]
+    recorded = {m.id for m in replies if has_part(m, Text, Refusal) and m.text}
+    assert sent == recorded | {p.id for m in replies for p in m.parts if isinstance(p, Reasoning)}
+
+
+def with_server_ids(message, index):
+    parts = [
+        replace(part, id=f"rs_{index}_{place}") if isinstance(part, Reasoning) else part
+        for place, part in enumerate(message.parts)
+    ]
+    return replace(message, id=f"msg_{index}", parts=tuple(parts))
 
 
 @every_api
