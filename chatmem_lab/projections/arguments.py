@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from chatmem_lab.projections.source import whole_characters
+from chatmem_lab.messages.surrogates import normalised
 
 __all__ = ["arguments_object"]
 
@@ -27,7 +27,7 @@ def arguments_object(arguments: str) -> dict[str, Any] | None:
     try:
         value = _parsed(arguments)
         if "\\ud" in arguments.lower():
-            value = _parsed(whole_characters(json.dumps(value, ensure_ascii=False)))
+            value = _parsed(normalised(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

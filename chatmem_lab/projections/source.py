@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from chatmem_lab.errors import MessageError
 from chatmem_lab.messages import Message
+from chatmem_lab.messages.surrogates import normalised
 from chatmem_lab.messages.wellformed import check_message, with_texts
 
-__all__ = ["Given", "HasMessages", "Source", "given_messages", "whole_characters"]
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
+__all__ = ["Given", "HasMessages", "Source", "given_messages"]
 
 
 class HasMessages(Protocol):
@@ -60,17 +58,6 @@ def given_messages(source: Source) -> Given:
     return Given(_checked(list(held)), alone=False)
 
 
-def whole_characters(text: str) -> str:
-    r"""`text` with lone surrogates replaced by U+FFFD, and pairs of them joined.
-
-    >>> whole_characters("a\ud800b") == "a\ufffdb"
-    True
-    """
-    if _SURROGATE.search(text) is None:
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def _checked(messages: list[Message]) -> list[Message]:
     whole: list[Message] = []
     for index, message in enumerate(messages):
@@ -83,7 +70,7 @@ def _checked(messages: list[Message]) -> list[Message]:
             check_message(message)
         except MessageError as error:
             raise MessageError(f"messages[{index}]: {error}") from None
-        whole.append(with_texts(message, whole_characters))
+        whole.append(with_texts(message, normalised))
     changed = [index for index, new in enumerate(whole) if new is not messages[index]]
     if changed:
         warnings.warn(
