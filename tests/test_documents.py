@@ -30,11 +30,16 @@ def commands(path):
 
 def test_the_python_of_the_readme_runs():
     code = blocks(ROOT / "README.md", "python")
-    assert len(code) == 2
+    assert len(code) == 3
     names = {}
     for block in code:
         exec(compile(block, "README.md", "exec"), names)
     assert len(names["run"].requests) == len(names["conversation"].requests)
+    assert [m.text for m in names["memory"].messages] == [
+        "You are a librarian.",
+        "Who wrote Emma?",
+        "Jane Austen.",
+    ]
     assert sorted(names["study"].summary.index) == ["3k tokens", "everything", "last ten"]
 
 
@@ -68,6 +73,22 @@ def test_the_policy_of_the_contributing_guide_keeps_the_contract(monkeypatch):
     vars(module).update(dataclass=dataclass, Policy=Policy, Revision=Revision)
     exec(compile(code, "CONTRIBUTING.md", "exec"), vars(module))
     check_policy(module.KeepTurns(2))
+
+
+def test_the_names_of_the_guide_for_newcomers_exist():
+    import inspect
+
+    import chatmem_lab as cml
+
+    text = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
+    for name in sorted(set(re.findall(r"`(?:new )?cml\.(\w+)", text)) - {"record"}):
+        assert hasattr(cml, name), name
+    calls = re.findall(r"presets\.(\w+)\(([^`)]*)\)", text)
+    assert len(calls) > 15
+    for name, arguments in calls:
+        known = inspect.signature(getattr(cml.presets, name)).parameters
+        given = re.findall(r"(\w+)=", arguments)
+        assert set(given) <= set(known), f"{name}({arguments})"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
