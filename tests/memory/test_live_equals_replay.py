@@ -12,11 +12,12 @@ from chatmem_lab.engine import Layout, replay_stepwise
 from chatmem_lab.errors import SummarizerError
 from chatmem_lab.memory import ChatMemory, Snapshot
 from chatmem_lab.messages import Conversation
-from chatmem_lab.policies import KeepAll, Messages, Summarize, TokenWindow
+from chatmem_lab.policies import KeepAll, Messages, Summarize, TokenWindow, policy_from
 from chatmem_lab.stores import MemoryStore
 from chatmem_lab.summarizers import Summary
 from chatmem_lab.testing.length_counter import LengthCounter
 from chatmem_lab.testing.strategies import message_lists
+from replaying import calls
 from test_memory import POLICIES
 
 
@@ -62,11 +63,16 @@ def forked_from_before(memory, at, policy):
 
 
 def aborted(memory, at, policy):
-    with pytest.raises(TimeoutError), memory.turn():
+    with pytest.raises(TimeoutError):
+        abort_a_turn(memory)
+    return memory
+
+
+def abort_a_turn(memory):
+    with memory.turn():
         memory.add_user("staged")
         memory.add_assistant("staged, too")
         raise TimeoutError
-    return memory
 
 
 DETOURS = [reopened, restored_elsewhere, restored_here, forked, forked_from_before, aborted]
@@ -77,10 +83,11 @@ def entries(messages):
 
 
 def event_facts(events):
+    """Without those kinds whose repetition and loss have tests of their own, below."""
     return [
         (e.kind, e.position, e.request, e.units, e.reason)
         for e in events
-        if e.kind != "over_budget"
+        if e.kind not in ("over_budget", "repair")
     ]
 
 
@@ -113,6 +120,56 @@ def add_and_read(memory, messages):
             seen.append(entries(memory.messages))
         memory.add(message)
     return seen
+
+
+def over_budget_while_open(detour):
+    """The kinds of events of a call group over its budget, with a detour before its end."""
+    policy = TokenWindow(20)
+    memory = ChatMemory(policy, id="test", store=MemoryStore(), counter=LengthCounter())
+    memory.add(calls("c1", "c2"))
+    memory.add_tool_output("c1", "x" * 30)
+    memory = detour(memory, 2, policy)
+    memory.add_tool_output("c2", "done")
+    return [event.kind for event in memory.events]
+
+
+def test_a_group_that_outgrows_the_budget_is_told():
+    assert over_budget_while_open(lambda memory, at, policy: memory) == ["over_budget"]
+
+
+@pytest.mark.xfail(strict=True, reason="what was over the budget, untold yet, is never told")
+@pytest.mark.parametrize("detour", DETOURS, ids=lambda detour: detour.__name__)
+def test_a_group_that_outgrows_the_budget_is_told_after_a_detour(detour):
+    assert over_budget_while_open(detour) == ["over_budget"]
+
+
+def repaired(detour):
+    """What is told of a window that is read before a detour and after it."""
+    policy = policy_from(last_two, sees="history")
+    memory = ChatMemory(policy, id="test", store=MemoryStore(), counter=LengthCounter())
+    memory.add_user("look")
+    memory.add(calls("c1"))
+    memory.add_tool_output("c1", "found")
+    memory.add_assistant("here")
+    assert [m.role for m in memory.messages] == ["assistant", "tool", "assistant"]
+    memory = detour(memory, 4, policy)
+    assert [m.role for m in memory.messages] == ["assistant", "tool", "assistant"]
+    return [event.kind for event in memory.events if event.kind == "repair"]
+
+
+def last_two(messages):
+    return messages[-2:]
+
+
+def test_a_window_that_is_repaired_is_told_once():
+    assert repaired(lambda memory, at, policy: memory) == ["repair"]
+    assert repaired(reopened) == ["repair"]
+
+
+@pytest.mark.xfail(strict=True, reason="the same repair is told again after it was read before")
+@pytest.mark.parametrize("detour", [restored_elsewhere, restored_here, forked])
+def test_a_window_that_is_repaired_is_told_once_whatever_the_detour(detour):
+    assert repaired(detour) == ["repair"]
 
 
 def test_the_policies_are_there():
