@@ -6,6 +6,7 @@ instructions to the front, an image behind its results) but must keep the order 
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections import Counter
@@ -37,12 +38,12 @@ def lasting_ids(messages, api):
     if api == "anthropic":
         groups = [[call_id for ids in groups for call_id in ids]]
     counts = [(call_id, n) for ids in groups for call_id, n in Counter(ids).items()]
-    changing = {id for id, n in counts if n > 1 or (api == "anthropic" and not is_plain(id))}
+    changing = {id for id, n in counts if n > 1 or not is_taken(id, api)}
     return {call_id for call_id, _ in counts} - changing
 
 
-def is_plain(call_id):
-    return re.fullmatch("[a-zA-Z0-9_-]+", call_id)
+def is_taken(call_id, api):
+    return re.fullmatch("[a-zA-Z0-9_-]+", call_id) if api == "anthropic" else len(call_id) <= 64
 
 
 def said(message: Message, api):
@@ -234,6 +235,9 @@ def anthropic_block(block, kind):
 def address(source):
     if source["type"] == "base64":
         return f"data:{source['media_type']};base64,{source['data']}"
+    if source["type"] == "text":
+        data = base64.b64encode(source["data"].encode()).decode()
+        return f"data:{source['media_type']};base64,{data}"
     return source.get("url") or source.get("file_id")
 
 

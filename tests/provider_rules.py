@@ -25,19 +25,21 @@ SAID = re.compile(r"(?s).*\S.*")
 FILLED = re.compile(r"(?s).+")
 SPEAKER = re.compile(r"[^\s<|\\/>]{1,64}")
 FUNCTION = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+CALL_ID = re.compile(r"(?s).{1,64}")
+IMAGE = re.compile(r"https?://\S+|data:image/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]+=*")
 ADDRESS = re.compile(r"https?://\S+|data:[a-z]+/[a-z0-9.+-]+;base64,[A-Za-z0-9+/]+=*")
 BASE64 = re.compile(r"[A-Za-z0-9+/]+=*")
 
 CHAT_TEXT = Tagged(text={"text": FILLED})
 CHAT_SEEN = Tagged(
     CHAT_TEXT,
-    image_url={"image_url": {"url": ADDRESS, "detail?": {"auto", "low", "high", "original"}}},
+    image_url={"image_url": {"url": IMAGE, "detail?": {"auto", "low", "high", "original"}}},
     input_audio={"input_audio": {"data": BASE64, "format": {"wav", "mp3"}}},
     file={"file": ({"file_id": FILLED, "filename?": str}, {"file_data": str, "filename?": str})},
 )
 CHAT_CALL = {
     "type": {"function"},
-    "id": FILLED,
+    "id": CALL_ID,
     "function": {"name": FUNCTION, "arguments": str},
 }
 CHAT_INSTRUCTION = {
@@ -56,10 +58,10 @@ CHAT = {
         "tool_calls?": [CHAT_CALL],
         "name?": SPEAKER,
     },
-    "tool": {"role": {"tool"}, "content": (str, [CHAT_TEXT]), "tool_call_id": FILLED},
+    "tool": {"role": {"tool"}, "content": (str, [CHAT_TEXT]), "tool_call_id": CALL_ID},
 }
 
-RESPONSES_IMAGE = {"image_url": ADDRESS, "detail": {"auto", "low", "high", "original"}}
+RESPONSES_IMAGE = {"image_url": IMAGE, "detail": {"auto", "low", "high", "original"}}
 RESPONSES_FILE = (
     {"file_id": FILLED},
     {"file_url": ADDRESS, "filename?": str},
@@ -87,12 +89,12 @@ RESPONSES_MESSAGE = (
 RESPONSES_ITEM = Tagged(
     message=RESPONSES_MESSAGE,
     function_call={
-        "call_id": re.compile("(?s).{1,64}"),
+        "call_id": CALL_ID,
         "name": FUNCTION,
         "arguments": str,
         "id?": re.compile("fc_.+"),
     },
-    function_call_output={"call_id": FILLED, "output": (str, [RESPONSES_SEEN])},
+    function_call_output={"call_id": CALL_ID, "output": (str, [RESPONSES_SEEN])},
     reasoning={
         "summary": ([Tagged(summary_text={"text": FILLED})], EMPTY),
         "encrypted_content?": FILLED,

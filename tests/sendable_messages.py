@@ -30,6 +30,7 @@ _IMAGES = st.sampled_from(
     [
         Image("https://example.org/a.png"),
         Image("https://example.org/b.png", detail="low"),
+        Image("https://example.org/c.png", detail="medium"),
         Image("data:image/png;base64,iVBORw0KGgo="),
     ]
 )
@@ -37,6 +38,7 @@ _FILES = st.sampled_from(
     [
         File("a.pdf", "data:application/pdf;base64,JVBERi0="),
         File("b.pdf", "data:application/pdf;base64,JVBERi0x"),
+        File("c.txt", "data:text/plain;base64,d2jDqQo="),
     ]
 )
 _ARGUMENTS = st.sampled_from(["", "{}", '{"q": 1}', '{"b": "é", "a": [1, {"c": null}]}'])
@@ -132,6 +134,14 @@ _SPOILERS = st.sampled_from(
         assistant("look", tool_calls=[ToolCall("call_b", "look", "[1]")]),
         assistant(tool_calls=[ToolCall("look.1:0", "look", "{}")]),
         tool_output("look.1:0", "found"),
+        assistant(tool_calls=[ToolCall("call_a", "shop.find", "{}")]),
+        assistant(tool_calls=[ToolCall("call_b", "", "{}")]),
+        assistant("look", tool_calls=[ToolCall("long" * 17, "look", "{}")]),
+        tool_output("long" * 17, "found"),
+        user("it is me", name="Ada <Lovelace>"),
+        user("see", images=["ftp://example.org/a.png"]),
+        user(images=["data:image/tiff;base64,SUkqAA=="]),
+        Message("user", (Text("see"), File("a.csv", "data:text/csv;base64,YSxi"))),
         Message("user", (Audio("UklGRg==", "wav"),)),
         Message("assistant", (Audio("UklGRg==", "wav", "what was said"),)),
         system("late"),

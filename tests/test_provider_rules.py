@@ -7,6 +7,7 @@ import pytest
 from provider_rules import anthropic_faults, chat_faults, responses_faults
 
 PNG = "data:image/png;base64,AAAA"
+PDF = "data:application/pdf;base64,AAAA"
 
 
 def chat_call(*ids, **function):
@@ -65,6 +66,7 @@ def test_chat_takes(messages):
         (seen({"type": "text", "text": ""}), "content[0].text"),
         (seen({"type": "image_url", "image_url": PNG}), "is no object"),
         (seen({"type": "image_url", "image_url": {"url": "a.png"}}), "image_url.url"),
+        (seen({"type": "image_url", "image_url": {"url": PDF}}), "image_url.url"),
         (seen({"type": "image_url", "image_url": {"url": PNG, "detail": None}}), "detail"),
         (seen({"type": "input_audio", "input_audio": {"data": "AAAA"}}), "format is missing"),
         (seen({"type": "file", "file": {}}), "content[0].file"),
@@ -75,6 +77,8 @@ def test_chat_takes(messages):
         ([chat_call("a", arguments={}), chat_result("a")], "function.arguments"),
         ([chat_call("a", name="two words"), chat_result("a")], "function.name"),
         ([chat_call(""), chat_result("")], "tool_calls[0].id"),
+        ([chat_call("a" * 65), chat_result("a" * 64)], "tool_calls[0].id"),
+        ([chat_call("a" * 64), chat_result("a" * 65)], "tool_call_id"),
         ([chat_call("a"), {**chat_result("a"), "name": "look"}], "unknown key 'name'"),
         (
             [chat_call("a"), chat_result("a", [{"type": "image_url", "image_url": {"url": PNG}}])],
@@ -152,12 +156,14 @@ def test_responses_takes(items):
         ([item("system", IMAGE)], "type 'input_image'"),
         ([item("user", {"type": "input_image", "image_url": PNG})], "detail is missing"),
         ([item("user", {**IMAGE, "image_url": {"url": PNG}})], "image_url"),
+        ([item("user", {**IMAGE, "image_url": PDF})], "image_url"),
         ([{**said(), "status": "done"}], "status"),
         ([{**said(), "id": "rs_1"}], ".id"),
         ([item("assistant", {"type": "output_text", "text": "x"}, status="completed")], "annotat"),
         ([item("assistant", IMAGE, status="completed")], "type 'input_image'"),
         ([call("a", arguments=None), output("a")], "arguments"),
-        ([call("a" * 65), output("a" * 65)], "call_id"),
+        ([call("a" * 65), output("a" * 64)], "items[0].call_id"),
+        ([call("a" * 64), output("a" * 65)], "items[1].call_id"),
         ([call("a"), output("a", None)], "output"),
         ([call("a"), {**output("a"), "is_error": True}], "unknown key 'is_error'"),
         ([{**reasoning(summary=["hm"]), "id": "rs_1"}, said()], "summary"),

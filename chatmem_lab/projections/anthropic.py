@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -25,6 +26,7 @@ from chatmem_lab.projections.content import (
     caption,
     forms_of,
     instructions_apart,
+    is_web_address,
     reasoning_with_reply,
     says_something,
     sendable,
@@ -41,7 +43,13 @@ BEGINS_EARLIER = "(the conversation begins earlier)"
 #: What a result says that reports an error and has no text.
 SILENT_ERROR = "(the tool failed without a message)"
 
-_DATA_URL = re.compile(r"data:([^;,]+)(?:;[^;,]+)*;base64,", re.IGNORECASE)
+_DATA_URL = re.compile(
+    r"(?i:data:(?P<media_type>[^\s;,]+)(?:;[^\s;,]+)*;base64),(?P<data>[A-Za-z0-9+/]+=*)"
+)
+_MEDIA_TYPES = {
+    "image": {"image/jpeg", "image/png", "image/gif", "image/webp"},
+    "document": {"application/pdf"},
+}
 
 
 class AnthropicInput(dict[str, Any]):
@@ -109,6 +117,10 @@ def _spelt(id: str) -> str:
 
 
 def _starting_on_user(placed: list[Placed], repairs: Repairs) -> list[Placed]:
+    begins = Message("user", (Text(BEGINS_EARLIER),))
+    if not placed:
+        repairs.needed_by_all("nothing_to_send", "there is no message to send")
+        return [Placed(0, begins)]
     started: list[Placed] = []
     for at in placed:
         if at.message.summary is None or at.message.kind not in ("user", "assistant"):
@@ -119,7 +131,7 @@ def _starting_on_user(placed: list[Placed], repairs: Repairs) -> list[Placed]:
         index = rest[0].position
         wrong = "is an assistant's, and the first must be a user's"
         repairs.needed("starts_on_assistant", index, wrong)
-        started.append(Placed(index, Message("user", (Text(BEGINS_EARLIER),))))
+        started.append(Placed(index, begins))
     return [*started, *rest]
 
 
@@ -198,13 +210,28 @@ def _thinking(reasoning: Reasoning) -> dict[str, Any]:
 
 
 def _with_source(kind: str, url: str) -> dict[str, Any] | None:
-    if not url.startswith("data:"):
-        return {"type": kind, "source": {"type": "url", "url": url}} if url.strip() else None
-    head = _DATA_URL.match(url)
-    if head is None:
+    source = {"type": "url", "url": url} if is_web_address(url) else _held_source(kind, url)
+    return {"type": kind, "source": source} if source else None
+
+
+def _held_source(kind: str, url: str) -> dict[str, str] | None:
+    """What the address holds itself; plain text is no base64 there."""
+    held = _DATA_URL.fullmatch(url)
+    if held is None:
         return None
-    source = {"type": "base64", "media_type": head[1].lower(), "data": url[head.end() :]}
-    return {"type": kind, "source": source}
+    media_type, data = held["media_type"].lower(), held["data"]
+    if media_type in _MEDIA_TYPES[kind]:
+        return {"type": "base64", "media_type": media_type, "data": data}
+    if kind == "document" and media_type == "text/plain" and (text := _decoded(data)):
+        return {"type": "text", "media_type": media_type, "data": text}
+    return None
+
+
+def _decoded(data: str) -> str | None:
+    try:
+        return base64.b64decode(data, validate=True).decode()
+    except ValueError:
+        return None
 
 
 def _forms(parts: Iterable[Part], role: Role) -> list[dict[str, Any]]:

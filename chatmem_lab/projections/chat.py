@@ -19,8 +19,16 @@ from chatmem_lab.messages import (
     Text,
     ToolCall,
 )
-from chatmem_lab.projections.content import caption, forms_of, instructions_apart, sendable
-from chatmem_lab.projections.pairing import CallIds, Placed, paired
+from chatmem_lab.projections.content import (
+    IMAGE_DETAILS,
+    caption,
+    forms_of,
+    instructions_apart,
+    is_image_address,
+    sendable,
+)
+from chatmem_lab.projections.names import with_speaker_name
+from chatmem_lab.projections.pairing import OPENAI_LONGEST_ID, CallIds, Placed, paired
 from chatmem_lab.projections.repair import ProjectedList, Repairs
 from chatmem_lab.projections.source import Source, given_messages
 
@@ -77,8 +85,9 @@ result for call "c9", which is not open there. repair=True leaves it out.
     """
     given = given_messages(source)
     repairs = Repairs("Chat Completions", repair)
-    placed = paired(given, repairs, CallIds(repairs))
+    placed = paired(given, repairs, CallIds(repairs, longest=OPENAI_LONGEST_ID))
     placed = sendable(_without_reasoning(placed), _form, repairs)
+    placed = [Placed(at, with_speaker_name(at, message, repairs)) for at, message in placed]
     instructions, others = instructions_apart(placed)
     return ChatInput(_chat_messages([*instructions, *others]), repairs.made)
 
@@ -107,8 +116,8 @@ def _form(part: Part, role: Role) -> dict[str, Any] | None:
         return {"type": "text", "text": part.text}
     if role not in ("user", "tool"):
         return None
-    if isinstance(part, Image) and part.url.strip():
-        detail = {"detail": part.detail} if part.detail else {}
+    if isinstance(part, Image) and is_image_address(part.url):
+        detail = {"detail": part.detail} if part.detail in IMAGE_DETAILS else {}
         return {"type": "image_url", "image_url": {"url": part.url, **detail}}
     if isinstance(part, Audio) and part.format in _SOUNDS:
         return {"type": "input_audio", "input_audio": {"data": part.data, "format": part.format}}

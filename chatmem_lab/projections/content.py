@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -20,15 +21,19 @@ from chatmem_lab.messages import (
     Role,
     Text,
 )
+from chatmem_lab.projections.names import with_function_name
 from chatmem_lab.projections.pairing import Placed
 from chatmem_lab.projections.repair import Repairs, quoted
 
 __all__ = [
+    "IMAGE_DETAILS",
     "Form",
     "caption",
     "describe_part",
     "forms_of",
     "instructions_apart",
+    "is_image_address",
+    "is_web_address",
     "reasoning_with_reply",
     "says_something",
     "sendable",
@@ -36,6 +41,12 @@ __all__ = [
 
 #: An API's form of a part in a message of that role; None if it has none.
 Form = Callable[[Part, Role], dict[str, Any] | None]
+
+#: How closely OpenAI's models look at an image.
+IMAGE_DETAILS = frozenset({"low", "high", "auto", "original"})
+
+_WEB_ADDRESS = re.compile(r"(?i:https?)://\S+")
+_IMAGE_DATA = re.compile(r"(?i:data:image/[^\s;,]+(?:;[^\s;,]+)*;base64),[A-Za-z0-9+/]+=*")
 
 
 def sendable(placed: Iterable[Placed], form: Form, repairs: Repairs) -> list[Placed]:
@@ -58,7 +69,8 @@ def sendable(placed: Iterable[Placed], form: Form, repairs: Repairs) -> list[Pla
                 repairs.needed("unsendable_part", index, wrong)
                 continue
             parts.append(part)
-        message = replace(message, parts=tuple(parts))
+        calls = tuple(with_function_name(index, call, repairs) for call in message.tool_calls)
+        message = replace(message, parts=tuple(parts), tool_calls=calls)
         if message.role == "tool" or message.tool_calls or any(map(says_something, parts)):
             sent.append(Placed(index, message))
         else:
@@ -69,6 +81,24 @@ def sendable(placed: Iterable[Placed], form: Form, repairs: Repairs) -> list[Pla
 def forms_of(parts: Iterable[Part], role: Role, form: Form) -> list[dict[str, Any]]:
     """The forms of those parts that have one."""
     return [made for part in parts if (made := form(part, role)) is not None]
+
+
+def is_web_address(url: str) -> bool:
+    """Whether an API can fetch it.
+
+    >>> is_web_address("https://example.org/a.png"), is_web_address("a.png")
+    (True, False)
+    """
+    return _WEB_ADDRESS.fullmatch(url) is not None
+
+
+def is_image_address(url: str) -> bool:
+    """Whether it is an image's address on the web, or holds the image itself.
+
+    >>> is_image_address("data:image/png;base64,iVBORw0KGgo="), is_image_address("a.png")
+    (True, False)
+    """
+    return is_web_address(url) or _IMAGE_DATA.fullmatch(url) is not None
 
 
 def reasoning_with_reply(placed: Iterable[Placed], repairs: Repairs) -> list[Placed]:
@@ -101,12 +131,16 @@ def describe_part(part: Part) -> str:
     """A part for an error's sentence.
 
     >>> describe_part(Opaque("video", "{}")), describe_part(Image("https://example.org/a.png"))
-    ('a part of kind "video"', 'an image')
+    ('a part of kind "video"', 'an image by "https://example.org/a.png"')
     """
     if isinstance(part, Opaque):
         return f"a part of kind {quoted(part.kind)}"
     if isinstance(part, Image):
-        return "an image" if part.url.strip() else "an image without an address"
+        return (
+            f"an image by {quoted(part.url)}"
+            if part.url.strip()
+            else "an image without an address"
+        )
     if isinstance(part, File):
         if part.file_id:
             return "a file by its id"

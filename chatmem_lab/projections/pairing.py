@@ -5,6 +5,7 @@ Pairs are found by open call inside one call group, as units are, never by id al
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -16,10 +17,13 @@ from chatmem_lab.projections.arguments import arguments_object
 from chatmem_lab.projections.repair import Repairs, quoted
 from chatmem_lab.projections.source import Given
 
-__all__ = ["INTERRUPTED", "CallIds", "Placed", "paired"]
+__all__ = ["INTERRUPTED", "OPENAI_LONGEST_ID", "CallIds", "Placed", "paired"]
 
 #: What the made result of an unanswered call says.
 INTERRUPTED = "(interrupted: no result was recorded)"
+
+#: The most characters that a call id has in Chat Completions and in Responses.
+OPENAI_LONGEST_ID = 64
 
 
 class Placed(NamedTuple):
@@ -37,6 +41,8 @@ class CallIds:
     repairs : Repairs
     spell : callable, optional
         An id in the characters that the API takes.
+    longest : int
+        The most characters that the API takes.
     once : bool
         Whether an id stands for one call in the whole request, not only in its message.
         Ids are but labels: a later one is renamed, which is no repair.
@@ -49,10 +55,16 @@ class CallIds:
     """
 
     def __init__(
-        self, repairs: Repairs, *, spell: Callable[[str], str] | None = None, once: bool = False
+        self,
+        repairs: Repairs,
+        *,
+        spell: Callable[[str], str] | None = None,
+        longest: int = sys.maxsize,
+        once: bool = False,
     ) -> None:
         self._repairs = repairs
         self._spell = spell
+        self._longest = longest
         self._once = once
         self._uses: dict[str, int] = {}
 
@@ -72,7 +84,7 @@ class CallIds:
                 wrong = f"makes two calls {quoted(id)}"
                 self._repairs.needed("repeated_call_id", index, wrong, id)
             recorded.add(id)
-            sent.append(self._free(self._spelt(index, id)))
+            sent.append(self._free(self._short(index, self._spelt(index, id))))
         return sent
 
     def _spelt(self, index: int, id: str) -> str:
@@ -82,11 +94,18 @@ class CallIds:
         self._repairs.needed("bad_call_id", index, wrong, id)
         return spelt
 
+    def _short(self, index: int, id: str) -> str:
+        if len(id) > self._longest:
+            wrong = f"makes call {quoted(id)}, whose id is longer than {self._longest} characters"
+            self._repairs.needed("long_call_id", index, wrong, id)
+        return id[: self._longest]
+
     def _free(self, id: str) -> str:
         candidate = id
         while candidate in self._uses:
             self._uses[id] += 1
-            candidate = f"{id}_{self._uses[id]}"
+            number = f"_{self._uses[id]}"
+            candidate = id[: self._longest - len(number)] + number
         self._uses[candidate] = 1
         return candidate
 

@@ -48,6 +48,8 @@ class Mend(NamedTuple):
     done: str
 
 
+_SPELT = Mend("sends a spelling that fits", "a spelling that fits is sent")
+
 #: Every kind of repair.
 MENDS = {
     "orphan_result": Mend("leaves it out", "left out"),
@@ -55,6 +57,9 @@ MENDS = {
     "missing_call_id": Mend("gives it one", "it was given one"),
     "repeated_call_id": Mend("renames the later one", "the later one was renamed"),
     "bad_call_id": Mend("puts _ for the others", "the others became _"),
+    "long_call_id": Mend("shortens it", "it was shortened"),
+    "bad_function_name": _SPELT,
+    "bad_speaker_name": _SPELT,
     "bad_arguments": Mend("sends {} instead", "{} was put instead"),
     "unsendable_part": Mend("leaves it out", "left out"),
     "blank_message": Mend("leaves it out", "left out"),
@@ -63,6 +68,7 @@ MENDS = {
         "puts a user message in front; a policy with start_on_user=True keeps one there",
         "a user message is in front",
     ),
+    "nothing_to_send": Mend("sends a user message that says so", "a user message says so"),
 }
 
 
@@ -90,13 +96,19 @@ nothing. repair=True leaves it out.
 
     def needed(self, what: str, index: int, wrong: str, call_id: str | None = None) -> None:
         """Raise, or report that what is wrong with the message was mended."""
+        self._mend(what, index, f"message {index} {wrong}", call_id)
+
+    def needed_by_all(self, what: str, wrong: str) -> None:
+        """The same for what is wrong with no message but with the whole; reported at 0."""
+        self._mend(what, 0, wrong)
+
+    def _mend(self, what: str, index: int, wrong: str, call_id: str | None = None) -> None:
         mend = MENDS[what]
         if not self.allowed:
             raise ProjectionError(
-                f"{self.api} would refuse this: message {index} {wrong}. repair=True {mend.does}."
+                f"{self.api} would refuse this: {wrong}. repair=True {mend.does}."
             )
-        text = f"message {index} {wrong}: {mend.done}"
-        self._made.append(Repair(index, call_id, what, text))
+        self._made.append(Repair(index, call_id, what, f"{wrong}: {mend.done}"))
 
 
 class ProjectedList(list[dict[str, Any]]):

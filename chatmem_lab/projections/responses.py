@@ -19,12 +19,15 @@ from chatmem_lab.messages import (
 )
 from chatmem_lab.projections.ai4j import ai4j_item
 from chatmem_lab.projections.content import (
+    IMAGE_DETAILS,
     forms_of,
     instructions_apart,
+    is_image_address,
+    is_web_address,
     reasoning_with_reply,
     sendable,
 )
-from chatmem_lab.projections.pairing import CallIds, paired
+from chatmem_lab.projections.pairing import OPENAI_LONGEST_ID, CallIds, paired
 from chatmem_lab.projections.repair import ProjectedList, Repairs
 from chatmem_lab.projections.source import Source, given_messages
 
@@ -54,8 +57,8 @@ def to_responses(
     repair : bool
         Mend what the API would refuse, and report it.
     ids : bool
-        Send the server's own ids of messages and reasoning, where they were recorded. A
-        server that did not store the response refuses them.
+        Send the server's own ids of messages and reasoning, where they were recorded, each
+        once. A server that did not store the response refuses them.
     style : {"openai", "ai4j"}
         "ai4j" is that framework's form: it sends what is there, unchecked, and differs from
         what OpenAI takes.
@@ -85,12 +88,28 @@ def to_responses(
     if style == "ai4j":
         return ResponsesInput(map(ai4j_item, given.messages))
     repairs = Repairs("Responses", repair)
-    placed = sendable(paired(given, repairs, CallIds(repairs)), _form, repairs)
+    call_ids = CallIds(repairs, longest=OPENAI_LONGEST_ID)
+    placed = sendable(paired(given, repairs, call_ids), _form, repairs)
     if not given.alone:
         placed = reasoning_with_reply(placed, repairs)
     instructions, others = instructions_apart(placed)
-    items = (item for at in (*instructions, *others) for item in _items(at.message, ids=ids))
+    server_ids = _ServerIds(ids)
+    items = (item for at in (*instructions, *others) for item in _items(at.message, server_ids))
     return ResponsesInput(items, repairs.made)
+
+
+class _ServerIds:
+    """Ids as the server gave them, each for one item: it refuses a second of the same."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._wanted = wanted
+        self._sent: set[str] = set()
+
+    def of(self, id: str | None, prefix: str) -> dict[str, str]:
+        if not self._wanted or not id or not id.startswith(prefix) or id in self._sent:
+            return {}
+        self._sent.add(id)
+        return {"id": id}
 
 
 def _form(part: Part, role: Role) -> dict[str, Any] | None:
@@ -98,8 +117,9 @@ def _form(part: Part, role: Role) -> dict[str, Any] | None:
         return _output_form(part)
     if isinstance(part, Text | Refusal):
         return {"type": "input_text", "text": part.text}
-    if isinstance(part, Image) and part.url.strip():
-        return {"type": "input_image", "image_url": part.url, "detail": part.detail or "auto"}
+    if isinstance(part, Image) and is_image_address(part.url):
+        detail = part.detail if part.detail in IMAGE_DETAILS else "auto"
+        return {"type": "input_image", "image_url": part.url, "detail": detail}
     if isinstance(part, File):
         return _file(part)
     return None
@@ -123,12 +143,12 @@ def _file(file: File) -> dict[str, Any] | None:
         return {"type": "input_file", "file_id": file.file_id}
     if file.url and file.url.startswith("data:"):
         return {"type": "input_file", **name, "file_data": file.url}
-    if file.url and file.url.strip():
+    if file.url and is_web_address(file.url):
         return {"type": "input_file", "file_url": file.url}
     return None
 
 
-def _items(message: Message, *, ids: bool) -> Iterator[dict[str, Any]]:
+def _items(message: Message, ids: _ServerIds) -> Iterator[dict[str, Any]]:
     if message.role == "tool":
         yield {
             "type": "function_call_output",
@@ -136,7 +156,7 @@ def _items(message: Message, *, ids: bool) -> Iterator[dict[str, Any]]:
             "output": _output(message),
         }
     elif message.role == "assistant":
-        yield from _reply_items(message, ids=ids)
+        yield from _reply_items(message, ids)
         yield from map(_call, message.tool_calls)
     else:
         content = forms_of(message.parts, message.role, _form)
@@ -149,16 +169,15 @@ def _output(message: Message) -> str | list[dict[str, Any]]:
     return forms_of(message.parts, "tool", _form)
 
 
-def _reply_items(message: Message, *, ids: bool) -> Iterator[dict[str, Any]]:
+def _reply_items(message: Message, ids: _ServerIds) -> Iterator[dict[str, Any]]:
     """Texts and reasoning in their order; each run of texts is an item."""
-    id = _server_id(message.id, "msg_", ids)
     phase = (message.extra or {}).get("phase")
     content: list[dict[str, Any]] = []
 
     def reply() -> dict[str, Any]:
         return {
             "type": "message",
-            **id,
+            **ids.of(message.id, "msg_"),
             "role": "assistant",
             "status": "completed",
             "content": content,
@@ -171,9 +190,9 @@ def _reply_items(message: Message, *, ids: bool) -> Iterator[dict[str, Any]]:
             continue
         if content:
             yield reply()
-            id, content = {}, []
+            content = []
         for form in forms_of([part], "assistant", _form):
-            yield {**form, **_server_id(part.id, "rs_", ids)}
+            yield {**form, **ids.of(part.id, "rs_")}
     if content:
         yield reply()
 
@@ -183,10 +202,6 @@ def _reasoning_before_its_reply(message: Message) -> list[Part]:
     if message.tool_calls or not parts or not isinstance(parts[-1], Reasoning):
         return parts
     return sorted(parts, key=lambda part: not isinstance(part, Reasoning))
-
-
-def _server_id(id: str | None, prefix: str, wanted: bool) -> dict[str, str]:
-    return {"id": id} if wanted and id and id.startswith(prefix) else {}
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

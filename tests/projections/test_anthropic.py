@@ -225,11 +225,43 @@ def test_a_conversation_that_begins_with_a_reply():
     assert kinds(mended) == [(1, None, "starts_on_assistant")]
 
 
+@pytest.mark.parametrize(
+    ("messages", "system_text"),
+    [
+        ([], {}),
+        ([system("Be brief."), developer("Be kind.")], {"system": "Be brief.\n\nBe kind."}),
+    ],
+)
+def test_nothing_to_send(messages, system_text):
+    with pytest.raises(ProjectionError) as refused:
+        to_anthropic(messages)
+    assert str(refused.value) == (
+        "Anthropic would refuse this: there is no message to send. "
+        "repair=True sends a user message that says so."
+    )
+    mended = to_anthropic(messages, repair=True)
+    assert mended == {**system_text, "messages": [turn("user", text(BEGINS_EARLIER))]}
+    assert [(r.index, r.what, r.text) for r in mended.repairs] == [
+        (0, "nothing_to_send", "there is no message to send: a user message says so")
+    ]
+
+
+def test_nothing_is_left_to_send():
+    mended = to_anthropic([system("s"), user(" ")], repair=True)
+    assert mended == {"system": "s", "messages": [turn("user", text(BEGINS_EARLIER))]}
+    assert kinds(mended) == [(0, None, "nothing_to_send"), (1, None, "blank_message")]
+
+
+def test_instructions_alone_are_what_one_message_becomes():
+    assert to_anthropic(system("s")) == {"system": "s", "messages": []}
+
+
 def test_images_and_documents():
     parts = (
         Image("data:image/PNG;base64,AAAA"),
         File("a.pdf", "data:application/pdf;name=a.pdf;base64,BBBB"),
         File(None, "https://example.org/a.pdf"),
+        File("a.txt", "data:text/plain;charset=utf-8;base64,d2jDqQo="),
     )
     assert to_anthropic([Message("user", parts)])["messages"][0]["content"] == [
         {
@@ -242,12 +274,39 @@ def test_images_and_documents():
             "title": "a.pdf",
         },
         {"type": "document", "source": {"type": "url", "url": "https://example.org/a.pdf"}},
+        {
+            "type": "document",
+            "source": {"type": "text", "media_type": "text/plain", "data": "whé\n"},
+            "title": "a.txt",
+        },
     ]
+
+
+@pytest.mark.parametrize("media_type", ["jpeg", "png", "gif", "webp"])
+def test_images_that_are_taken(media_type):
+    sent = to_anthropic(user("look", images=[f"data:image/{media_type};base64,AAAA"]))
+    source = {"type": "base64", "media_type": f"image/{media_type}", "data": "AAAA"}
+    assert sent["messages"][0]["content"][1] == {"type": "image", "source": source}
 
 
 @pytest.mark.parametrize(
     "part",
-    [Audio("A", "wav"), File(file_id="file-1"), File("a"), Image(" "), Image("data:image/png,x")],
+    [
+        Audio("A", "wav"),
+        File(file_id="file-1"),
+        File("a"),
+        File("a", "ftp://example.org/a.pdf"),
+        File("a", "data:text/csv;base64,YSxi"),
+        File("a", "data:image/png;base64,AAAA"),
+        File("empty", "data:text/plain;base64,"),
+        File("no UTF-8", "data:text/plain;base64,6Q=="),
+        File("no base64", "data:text/plain;base64,YQ"),
+        Image(" "),
+        Image("data:image/png,x"),
+        Image("data:image/tiff;base64,SUkqAA=="),
+        Image("data:image/svg+xml;base64,PHN2Zy8+"),
+        Image("data:text/plain;base64,d2jDqQ=="),
+    ],
 )
 def test_what_has_no_form(part):
     with pytest.raises(ProjectionError, match="message 0 holds "):

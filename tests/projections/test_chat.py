@@ -158,6 +158,14 @@ def test_several_parts_keep_their_order():
     assert to_chat([user("only")])[0]["content"] == "only"
 
 
+def test_how_closely_an_image_is_looked_at():
+    given = ["low", "high", "auto", "original", "medium", None]
+    sent = to_chat(Message("user", tuple(Image(PNG, detail) for detail in given)))
+    details = [part["image_url"].get("detail") for part in sent[0]["content"]]
+    assert details == [*given[:4], None, None]
+    assert sent.repairs == ()
+
+
 def test_files_and_sound_of_a_user():
     parts = (
         File("a.pdf", "data:application/pdf;base64,AA"),

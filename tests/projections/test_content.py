@@ -125,11 +125,46 @@ def test_reasoning_whose_reply_is_left_out_goes_too(project):
     assert kinds(mended) == [(1, "lone_reasoning"), (2, "blank_message")]
 
 
+@pytest.mark.parametrize("project", ALL)
+@pytest.mark.parametrize(
+    "address",
+    [
+        "a.png",
+        "/tmp/a.png",
+        "file:///tmp/a.png",
+        "ftp://example.org/a.png",
+        "https://",
+        "https://example.org/a b.png",
+        "data:image/png,iVBORw0KGgo=",
+        "data:image/png;base64,",
+        "data:image/png;base64,not base64",
+        "data:application/pdf;base64,JVBERi0=",
+    ],
+)
+def test_an_image_that_no_api_can_reach(project, address):
+    shown = Message("user", (Text("look"), Image(address)))
+    with pytest.raises(ProjectionError, match=r"message 1 holds an image by .* in a user message"):
+        project([user("q"), shown])
+    mended = project([user("q"), shown], repair=True)
+    assert mended == project([user("q"), user("look")])
+    assert kinds(mended) == [(1, "unsendable_part")]
+
+
+@pytest.mark.parametrize("project", ALL)
+@pytest.mark.parametrize(
+    "address",
+    ["http://example.org/a.png", "HTTPS://example.org/a", "data:image/png;base64,iVBORw0KGgo="],
+)
+def test_an_image_that_every_api_can_reach(project, address):
+    assert project([user("look", images=[address])]).repairs == ()
+
+
 def test_parts_are_described_for_people():
     assert [
         describe_part(part)
         for part in (
             Image(" "),
+            Image("ftp://example.org/a.png"),
             File(),
             File(file_id="file-1"),
             File(url="https://example.org/a.pdf"),
@@ -139,6 +174,7 @@ def test_parts_are_described_for_people():
         )
     ] == [
         "an image without an address",
+        'an image by "ftp://example.org/a.png"',
         "a file without content",
         "a file by its id",
         'a file by "https://example.org/a.pdf"',

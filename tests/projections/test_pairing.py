@@ -219,3 +219,35 @@ def test_ids_are_spelt_as_the_api_takes_them_in_calls_and_results():
         [(0, ["a_b", "a_b_2"]), (1, "a_b_2"), (2, "a_b")],
         [(0, "a.b", "bad_call_id")],
     )
+
+
+def test_ids_are_cut_to_what_the_api_takes_and_stay_apart():
+    whole, cut, numbered = "abcde", "abcd", "ab_2"
+    messages = [calls(whole, cut), tool_output(cut, "second"), tool_output(whole, "first")]
+    assert_refused(messages, 'message 0 makes call "abcde", whose id is longer than 4', longest=4)
+    assert pair(messages, longest=4) == (
+        [(0, [cut, numbered]), (1, numbered), (2, cut)],
+        [(0, whole, "long_call_id")],
+    )
+
+
+@pytest.mark.parametrize("project", [to_chat, to_responses])
+def test_openai_takes_ids_of_64_characters(project):
+    longest = "c" * 64
+    messages = [user("q"), calls(longest), tool_output(longest, "r")]
+    assert project(messages).repairs == ()
+    too_long = [user("q"), calls(longest + "d"), tool_output(longest + "d", "r")]
+    with pytest.raises(
+        ProjectionError, match=r"message 1 makes call .* longer than 64 characters"
+    ):
+        project(too_long)
+    mended = project(too_long, repair=True)
+    assert mended == project(messages)
+    assert [(r.index, r.call_id, r.what) for r in mended.repairs] == [
+        (1, longest + "d", "long_call_id")
+    ]
+
+
+def test_anthropic_takes_longer_ids():
+    messages = [user("q"), calls("c" * 65), tool_output("c" * 65, "r")]
+    assert to_anthropic(messages)["messages"][1]["content"][0]["id"] == "c" * 65

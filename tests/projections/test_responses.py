@@ -122,7 +122,23 @@ def test_what_a_user_shows():
     ]
 
 
-@pytest.mark.parametrize("part", [Audio("A", "wav"), File("a"), Image(""), Reasoning("hm")])
+def test_how_closely_an_image_is_looked_at():
+    given = ["low", "high", "auto", "original", "medium", ""]
+    sent = to_responses(Message("user", tuple(Image(PNG, detail) for detail in given)))
+    assert [part["detail"] for part in sent[0]["content"]] == [*given[:4], "auto", "auto"]
+    assert sent.repairs == ()
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        Audio("A", "wav"),
+        File("a"),
+        File("a", "ftp://example.org/a.pdf"),
+        Image(""),
+        Reasoning("hm"),
+    ],
+)
 def test_what_has_no_form(part):
     with pytest.raises(ProjectionError, match="message 0 holds "):
         to_responses([Message("user", (Text("q"), part))])
@@ -181,10 +197,21 @@ def test_ids_only_where_asked_for_and_where_they_are_the_servers():
     mine = Message("assistant", (thought, Text("a"), thought, Text("b")), id="msg_1")
     assert [item.get("id") for item in to_responses(mine)] == [None] * 4
     assert [item.get("id") for item in to_responses(mine, ids=True)] == [
-        "rs_1", "msg_1", "rs_1", None,
+        "rs_1", "msg_1", None, None,
     ]  # fmt: skip
     foreign = Message("assistant", (Reasoning("why", "0"), Text("a")), id="chatcmpl-1")
     assert all("id" not in item for item in to_responses(foreign, ids=True))
+
+
+def test_an_id_that_was_recorded_twice_is_sent_once():
+    called = msgspec.structs.replace(assistant(tool_calls=[ToolCall("c1", "f")]), id="msg_1")
+    replied = Message("assistant", (Reasoning("why", "rs_1"), Text("a")), id="msg_1")
+    messages = [user("q"), called, tool_output("c1", "r"), replied, user("again"), replied]
+    sent = to_responses(messages, ids=True)
+    assert [item.get("id") for item in sent] == [
+        None, None, None, "rs_1", "msg_1", None, None, None,
+    ]  # fmt: skip
+    assert sent.repairs == ()
 
 
 def test_the_phase_of_a_reply_is_sent_back():

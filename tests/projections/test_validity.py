@@ -20,6 +20,7 @@ import provider_rules as rules
 from chatmem_lab.errors import ProjectionError
 from chatmem_lab.messages import (
     Audio,
+    File,
     Image,
     Message,
     Opaque,
@@ -47,6 +48,7 @@ FACTS_IN = {
 }
 INTERRUPTED = facts.squeezed("(interrupted: no result was recorded)")
 BEGINS_EARLIER = "(the conversation begins earlier)"
+BEGINNINGS = ("starts_on_assistant", "nothing_to_send")
 
 every_api = pytest.mark.parametrize("api", PROJECTIONS)
 
@@ -81,8 +83,13 @@ def broken_pairs(messages):
     return broken
 
 
-def repairs_of(projected, kind):
-    return [repair for repair in projected.repairs if repair.what == kind]
+def repairs_of(projected, *kinds):
+    return [repair for repair in projected.repairs if repair.what in kinds]
+
+
+def reported_messages(projected):
+    """What is put in front of all does not touch the message that it stands before."""
+    return {repair.index for repair in projected.repairs if repair.what not in BEGINNINGS}
 
 
 def is_blank(message):
@@ -101,6 +108,15 @@ def is_object(arguments):
         return False
 
 
+def callable_name(name):
+    others = name.replace("_", "").replace("-", "")
+    return 0 < len(name) <= 64 and others.isascii() and (others.isalnum() or not others)
+
+
+def is_no_anthropic_data(address):
+    return address.startswith(("data:image/tiff", "data:text/csv"))
+
+
 def has_part(message, *kinds):
     return any(isinstance(part, kinds) for part in message.parts)
 
@@ -113,10 +129,16 @@ def must_be_reported(messages, api):
         ids = [call.id for call in message.tool_calls]
         arguments = [call.arguments for call in message.tool_calls]
         mute = has_part(message, Audio) and message.role == "user" and api != "chat"
+        addresses = [part.url for part in message.parts if isinstance(part, Image | File)]
         if (
             len(set(ids)) < len(ids)
             or is_blank(message)
             or mute
+            or not all(callable_name(call.name) for call in message.tool_calls)
+            or (api == "chat" and " " in (message.name or ""))
+            or any(address.startswith("ftp:") for address in addresses)
+            or (api == "anthropic" and any(map(is_no_anthropic_data, addresses)))
+            or (api != "anthropic" and any(len(id) > 64 for id in ids))
             or has_part(message, Opaque)
             or (api == "anthropic" and not all(map(is_object, arguments)))
         ):
@@ -130,7 +152,7 @@ def may_be_reported(messages, api):
         index
         for index, message in enumerate(messages)
         if has_part(message, Audio, Reasoning)
-        or (api == "anthropic" and not all(map(facts.is_plain, ids_of(message))))
+        or not all(facts.is_taken(id, api) for id in ids_of(message))
     }
 
 
@@ -139,12 +161,6 @@ def ids_of(message):
 
 
 # --- the checks
-
-
-def faults_of(projected, api):
-    """Nothing said is nothing sent: an empty list is no request at all."""
-    said = projected.get("messages") if api == "anthropic" else projected
-    return FAULTS[api](projected) if said else []
 
 
 def for_anthropic(found):
@@ -158,7 +174,7 @@ def for_anthropic(found):
 def differences(messages, projected, api):
     """(facts of messages that no repair names and that are not there, facts nobody stated)."""
     stated = facts.facts_of(messages, api)
-    reported = {repair.index for repair in projected.repairs}
+    reported = reported_messages(projected)
     everything = [(kind, value) for _, kind, value in stated]
     untouched = [(kind, value) for index, kind, value in stated if index not in reported]
     arrived = FACTS_IN[api](projected)
@@ -208,7 +224,7 @@ def test_tidy_lists_are_refused_only_for_what_is_broken(api, messages):
     if not unanswered:
         projected = PROJECTIONS[api](messages)
         assert projected.repairs == ()
-        assert faults_of(projected, api) == []
+        assert FAULTS[api](projected) == []
         assert differences(messages, projected, api) == ([], [])
         return
     with pytest.raises(ProjectionError) as refused:
@@ -225,7 +241,7 @@ def test_tidy_lists_are_refused_only_for_what_is_broken(api, messages):
 @given(messages=message_lists() | spoiled_lists())
 def test_repaired_lists_are_valid_and_every_mend_is_reported(api, messages):
     projected = PROJECTIONS[api](messages, repair=True)
-    assert faults_of(projected, api) == []
+    assert FAULTS[api](projected) == []
 
     broken = broken_pairs(messages)
     assert {r.index for r in repairs_of(projected, "orphan_result")} == broken.orphans
@@ -233,8 +249,8 @@ def test_repaired_lists_are_valid_and_every_mend_is_reported(api, messages):
     assert sorted(unanswered) == sorted(broken.unanswered)
     assert {r.index for r in repairs_of(projected, "missing_call_id")} == set(broken.nameless)
 
-    begins = repairs_of(projected, "starts_on_assistant")
-    reported = {repair.index for repair in projected.repairs if repair not in begins}
+    begins = repairs_of(projected, *BEGINNINGS)
+    reported = reported_messages(projected)
     assert must_be_reported(messages, api) <= reported <= may_be_reported(messages, api)
 
     missing, made = differences(messages, projected, api)
@@ -244,6 +260,10 @@ def test_repaired_lists_are_valid_and_every_mend_is_reported(api, messages):
     if api == "anthropic":
         assert made.pop(("error", INTERRUPTED), 0) == len(broken.unanswered)
     assert made.pop(("text", BEGINS_EARLIER), 0) == len(begins) <= (api == "anthropic")
+    speakers = made.pop(("name", "Ada__Lovelace_"), 0)
+    assert speakers == len(repairs_of(projected, "bad_speaker_name"))
+    functions = sum(made.pop(("call", (name, "{}")), 0) for name in ("shop_find", "unnamed"))
+    assert functions == len(repairs_of(projected, "bad_function_name"))
     assert made.pop(("call", ("look", "{}")), 0) <= len(repairs_of(projected, "bad_arguments"))
     given_ids = [id for _, id in broken.unanswered] + list(broken.nameless.values())
     assert made <= Counter(("output id", id) for id in given_ids)
@@ -267,12 +287,12 @@ def test_the_judges_miss_whatever_is_taken_out(api, messages, data):
     sent = projected["messages"] if api == "anthropic" else projected
     gone = sent.pop(data.draw(st.integers(0, len(sent) - 1)))
     assume(FACTS_IN[api]({"messages": [gone]} if api == "anthropic" else [gone]))
-    assert faults_of(projected, api) or differences(messages, projected, api) != ([], [])
+    assert FAULTS[api](projected) or differences(messages, projected, api) != ([], [])
 
 
-@given(messages=sendable_lists())
-def test_server_ids_come_beside_all_else_and_once(messages):
-    messages = [with_server_ids(message, index) for index, message in enumerate(messages)]
+@given(messages=sendable_lists(), different=st.integers(1, 20))
+def test_server_ids_come_beside_all_else_and_once(messages, different):
+    messages = [with_server_ids(m, index % different) for index, m in enumerate(messages)]
     projected = to_responses(messages, ids=True)
     assert rules.responses_faults(projected) == []
     sent = {item.pop("id") for item in projected if "id" in item}
