@@ -1,7 +1,11 @@
 from . import charts as charts
 from . import datasets as datasets
+from . import errors as errors
+from . import messages as messages
 from . import metrics as metrics
+from . import summarizers as summarizers
 from . import testing as testing
+from . import tokens as tokens
 from .corpora import read as read
 from .corpora import scan as scan
 from .corpora import write as write

@@ -12,6 +12,7 @@ from collections import Counter
 
 from chatmem_lab.messages import Audio, File, Image, Message, Reasoning, Refusal, Text
 
+SILENT_ERROR = "(thetoolfailedwithoutamessage)"
 INSTRUCTIONS = ("system", "developer")
 
 
@@ -49,9 +50,11 @@ def said(message: Message, api):
     if role == "tool":
         texts = [part.text for part in message.parts if isinstance(part, Text | Refusal)]
         yield "output id", message.tool_call_id
-        yield "output", squeezed("".join(texts))
+        output = squeezed("".join(texts))
         if message.is_error and api == "anthropic":
-            yield "error", message.is_error
+            output = output or SILENT_ERROR
+            yield "error", output
+        yield "output", output
     elif message.name and api == "chat":
         yield "name", message.name
     for part in message.parts:
@@ -223,7 +226,7 @@ def anthropic_block(block, kind):
         case {"type": "tool_result"}:
             content = block.get("content", "")
             output = output_facts(content, lambda part: anthropic_block(part, "output"))
-            error = [("error", True)] if block.get("is_error") else []
+            error = [("error", output[0][1])] if block.get("is_error") else []
             return [("output id", block["tool_use_id"]), *output, *error]
     return [unknown(block)]
 

@@ -344,9 +344,23 @@ def anthropic_order_faults(messages):
         kinds = [block["type"] for block in message["content"]]
         if kinds[-1] == "thinking":
             faults.append(f"messages[{index}]: ends with thinking")
+        faults += [f"messages[{index}]: {fault}" for fault in error_faults(message["content"])]
         results = kinds.count("tool_result")
         if "tool_result" in kinds[results:]:
             faults.append(f"messages[{index}]: a tool_result behind other blocks")
+    return faults
+
+
+def error_faults(blocks):
+    """A result that reports an error says what, in text only."""
+    faults = []
+    for block in blocks:
+        if block.get("is_error"):
+            content = block.get("content")
+            if not content or (isinstance(content, str) and not content.strip()):
+                faults.append("an error that says nothing")
+            elif isinstance(content, list) and {part["type"] for part in content} != {"text"}:
+                faults.append("an error with more than text")
     return faults
 
 

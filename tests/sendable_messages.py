@@ -80,12 +80,10 @@ def _looked_up(draw):
     words = draw(st.sampled_from([(), (Text(""),), (Text(" "),), (Text("let me look"),)]))
     group = [Message("assistant", (*draw(_thought()), *words), tool_calls=calls)]
     for call in draw(st.permutations(calls)):
-        parts = draw(
-            _few(_WORDS.map(Text) | st.sampled_from([Text(""), Text(" ")]) | _IMAGES, 2, 0)
-        )
-        group.append(
-            Message("tool", tuple(parts), tool_call_id=call.id, is_error=draw(st.booleans()))
-        )
+        said = _WORDS.map(Text) | st.sampled_from([Text(""), Text(" ")])
+        is_error = draw(st.booleans())
+        parts = draw(_few(said if is_error else said | _IMAGES, 2, 0))
+        group.append(Message("tool", tuple(parts), tool_call_id=call.id, is_error=is_error))
     return group
 
 

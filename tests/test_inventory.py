@@ -212,7 +212,8 @@ def policy_from(raw, conversation, tmp_path, transcripts):
         for number in {numbers[p] for p in held}:
             whole = {p for p in range(position) if numbers[p] == number}
             assert whole <= held
-    assert run.requests["faults"].iloc[-1] == 1  # the system message is gone, and it is said
+        assert 0 in held or position == 0  # the system message is pinned
+    assert (run.events["kind"] == "repair").any()
 
 
 # --- presets: what those systems do, in a few lines

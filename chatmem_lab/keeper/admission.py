@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chatmem_lab.errors import BudgetError, MessageError
 from chatmem_lab.html.text import cut
 from chatmem_lab.messages import Message, Segmenter
@@ -13,7 +15,9 @@ from chatmem_lab.window import Window
 __all__ = ["check_admission", "check_size", "size_excess"]
 
 
-def check_admission(message: Message, rules: Rules, segmenter: Segmenter) -> None:
+def check_admission(
+    message: Message, rules: Rules, segmenter: Segmenter, history: Sequence[Message]
+) -> None:
     """Refuse, where the rules do, what says nothing, answers no call or makes one twice.
 
     Raises
@@ -26,12 +30,7 @@ def check_admission(message: Message, rules: Rules, segmenter: Segmenter) -> Non
             "call or, for a tool result, the id of its call"
         )
     if message.role == "tool" and rules.orphan == "error" and not segmenter.answers(message):
-        open_calls = ", ".join(map(repr, segmenter.open_calls)) or "none"
-        raise MessageError(
-            f"tool result for {cut(repr(message.tool_call_id), 80)}, but no open call has that "
-            f"id (open calls: {cut(open_calls, 400)}): add the assistant message that makes the "
-            "call first"
-        )
+        raise MessageError(_why_orphan(message, segmenter, history))
     ids = [call.id for call in message.tool_calls]
     if rules.duplicate_call == "error" and len(set(ids)) < len(ids):
         twice = next(id for index, id in enumerate(ids) if id in ids[:index])
@@ -39,6 +38,31 @@ def check_admission(message: Message, rules: Rules, segmenter: Segmenter) -> Non
             f"this message makes two calls with the id {cut(repr(twice), 80)}: their results "
             "could not be told apart, give each call an id of its own"
         )
+
+
+def _why_orphan(message: Message, segmenter: Segmenter, history: Sequence[Message]) -> str:
+    id = message.tool_call_id
+    result = f"tool result for {cut(repr(id), 80)}"
+    open_calls = ", ".join(map(repr, segmenter.open_calls)) or "none"
+    made = next((i for i in reversed(range(len(history))) if id in _call_ids(history[i])), None)
+    if made is None or not id:
+        return (
+            f"{result}, but no open call has that id (open calls: {cut(open_calls, 400)}): add "
+            "the assistant message that makes the call first"
+        )
+    after = made + 1
+    while after < len(history) and history[after].role == "tool":
+        if history[after].tool_call_id == id:
+            return f"{result}, but message {after} is its result already: a call has one"
+        after += 1
+    return (
+        f"{result}, but message {after}, of role {history[after].role}, came before it and "
+        f"closed the calls of message {made}: add all results before anything else"
+    )
+
+
+def _call_ids(message: Message) -> set[str]:
+    return {call.id for call in message.tool_calls}
 
 
 def size_excess(count: Count, window: Window) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from chatmem_lab.errors import PolicyError
+from chatmem_lab.html.text import cut
 from chatmem_lab.messages import Message
 from chatmem_lab.policies import Policy
 from chatmem_lab.window import Insert, Revision, Slot, Unit, Window
@@ -26,7 +27,9 @@ def check_revision(
     PolicyError
     """
     if not isinstance(revision, Revision):
-        raise PolicyError(f"{stage!r}.revise must return a Revision, or KEEP, not {revision!r}")
+        raise PolicyError(
+            f"{stage!r}.revise must return a Revision, or KEEP, not {_shown(revision)}"
+        )
     evict = _units(stage, "evict", revision.evict, window)
     fold = _units(stage, "fold", revision.fold, window)
     repaired = _units(stage, "repaired", revision.repaired, window)
@@ -56,19 +59,20 @@ def _units(stage: Policy, name: str, given: object, window: Window) -> tuple[Uni
     if not given:
         return ()
     if not isinstance(given, Iterable):
-        raise PolicyError(f"{stage!r}: {name} must be units, not {given!r}")
+        raise PolicyError(f"{stage!r}: {name} must be units, not {_shown(given)}")
     units = tuple(given)
     for unit in units:
         if not isinstance(unit, Unit) or not window.holds(unit):
             raise PolicyError(
-                f"{stage!r}: {name} must name units of the window that it was shown, not {unit!r}"
+                f"{stage!r}: {name} must name units of the window that it was shown, "
+                f"not {_shown(unit)}"
             )
     return units
 
 
 def _check_replace(stage: Policy, given: object, window: Window) -> None:
     if not isinstance(given, Mapping):
-        raise PolicyError(f"{stage!r}: replace must map slots to messages, not {given!r}")
+        raise PolicyError(f"{stage!r}: replace must map slots to messages, not {_shown(given)}")
     for slot, message in given.items():
         if (
             not isinstance(slot, Slot)
@@ -82,12 +86,16 @@ def _check_replace(stage: Policy, given: object, window: Window) -> None:
 
 def _check_insert(stage: Policy, given: object, window: Window, leaving: set[int]) -> None:
     if not isinstance(given, tuple | list):
-        raise PolicyError(f"{stage!r}: insert must be a tuple of Insert, not {given!r}")
+        raise PolicyError(f"{stage!r}: insert must be a tuple of Insert, not {_shown(given)}")
     for insert in given:
         if not isinstance(insert, Insert) or not isinstance(insert.message, Message):
-            raise PolicyError(f"{stage!r}: insert must be a tuple of Insert, not {insert!r}")
+            raise PolicyError(f"{stage!r}: insert must be a tuple of Insert, not {_shown(insert)}")
         before = insert.before
         if before is not None and (
             not isinstance(before, Unit) or id(before) in leaving or not window.holds(before)
         ):
             raise PolicyError(f"{stage!r} inserts before a unit that is not in the window")
+
+
+def _shown(given: object) -> str:
+    return cut(repr(given), 200)

@@ -113,8 +113,10 @@ class Keeper:
 
     # --- a message arrives
 
-    def check(self, message: Message, count: Count) -> None:
+    def check(self, message: Message, count: Count, history: Sequence[Message]) -> None:
         """Refuse what the rules call an error; only a live session asks this.
+
+        `history` is what was added before.
 
         Raises
         ------
@@ -122,7 +124,7 @@ class Keeper:
         BudgetError
             Where the rules refuse what alone exceeds the budget.
         """
-        check_admission(message, self.rules, self._segmenter)
+        check_admission(message, self.rules, self._segmenter, history)
         if self.rules.oversize == "error":
             check_size(count, self.window)
 

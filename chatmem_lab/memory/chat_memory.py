@@ -55,14 +55,15 @@ class ChatMemory:
         The session's id; two ids never share anything. It is kept as text: 1 and "1" are
         one id.
     store : Store, optional
-        Where the session is kept; what it holds of this id already is read. Without one,
-        in memory.
+        Where the session is kept; what it holds of this id already is read. Policy, model
+        and tools are not kept: give them again. Without one, in memory, for this object
+        alone.
     model : str, optional
         Whose tokens are counted. Without one, o200k_base, and every count is an estimate.
     counter : TokenCounter, optional
         Counts instead of the model's own counter.
     tools : sequence of dict
-        Tool schemas, sent with every request.
+        Tool schemas, counted with every request; give them to the client yourself.
 
     Warns
     -----
@@ -96,7 +97,7 @@ class ChatMemory:
         self.id = _checked_id(id)
         self.model = model
         self.counter = _counter_for(model, counter)
-        self._tools = tuple(copy.deepcopy(dict(tool)) for tool in tools)
+        self._tools = _checked_tools(tools)
         self._session = Session(
             KeepAll() if policy is None else policy,
             id=self.id,
@@ -311,7 +312,10 @@ class ChatMemory:
         return tuple(map(apart, window.messages))
 
     def to_chat(self, *, repair: bool = False) -> list[dict[str, Any]]:
-        """What to send now, as OpenAI's Chat Completions take it; see `to_chat`."""
+        """What to send now, as OpenAI's Chat Completions take it; see `cml.to_chat`.
+
+        It does not look at the budget; `request` does.
+        """
         return to_chat(self._session.to_send().messages, repair=repair)
 
     def to_responses(
@@ -321,11 +325,11 @@ class ChatMemory:
         ids: bool = False,
         style: Literal["openai", "ai4j"] = "openai",
     ) -> list[dict[str, Any]]:
-        """What to send now, as input of OpenAI's Responses API; see `to_responses`."""
+        """What to send now, as input of OpenAI's Responses API; see `cml.to_responses`."""
         return to_responses(self._session.to_send().messages, repair=repair, ids=ids, style=style)
 
     def to_anthropic(self, *, repair: bool = False) -> dict[str, Any]:
-        """What to send now, as Anthropic's Messages API takes it; see `to_anthropic`."""
+        """What to send now, as Anthropic's Messages API takes it; see `cml.to_anthropic`."""
         return to_anthropic(self._session.to_send().messages, repair=repair)
 
     def conversation(self) -> Conversation:
@@ -352,6 +356,7 @@ class ChatMemory:
         )
 
     def __len__(self) -> int:
+        """The number of messages in the history."""
         self._session.refresh()
         return len(self._session.history)
 
@@ -393,7 +398,8 @@ class ChatMemory:
         if not isinstance(snapshot, Snapshot):
             raise SnapshotError(
                 f"a Snapshot is wanted, not {type(snapshot).__name__}: take one with "
-                "memory.snapshot() or read one with Snapshot.from_json(text)"
+                "memory.snapshot() or read one with Snapshot.from_json(text); the messages of a "
+                "branch go to memory.set(branch.messages)"
             )
         check_snapshot(snapshot)
         with self._session.writing():
@@ -485,6 +491,11 @@ class ChatMemory:
 def _counter_for(model: str | None, counter: TokenCounter | None) -> TokenCounter:
     if counter is None:
         return counter_for(model) if model is not None else default_counter()
+    if not isinstance(counter, TokenCounter):
+        raise TypeError(
+            f"counter counts tokens, {cut(repr(counter), 80)} does not: name the model with "
+            "model=…, or take a counter from cml.counter(model)"
+        )
     if model is not None and counter.model is not None and counter.model != model:
         warnings.warn(
             f"the memory is for {model!r} and its counter counts for {counter.model!r}: counts "
@@ -493,6 +504,12 @@ def _counter_for(model: str | None, counter: TokenCounter | None) -> TokenCounte
             stacklevel=3,
         )
     return counter
+
+
+def _checked_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+    if isinstance(tools, Mapping | str) or not all(isinstance(tool, Mapping) for tool in tools):
+        raise MessageError(f"tools is a list of schemas, each a dict, not {cut(repr(tools), 80)}")
+    return tuple(copy.deepcopy(dict(tool)) for tool in tools)
 
 
 def _line_of(snapshot: Snapshot) -> LineState:

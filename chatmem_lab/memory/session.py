@@ -217,7 +217,7 @@ class Session:
         """Take one message in; False where the rules let it leave no trace."""
         keeper = self.keeper
         count = self._counter.count_message(message)
-        keeper.check(message, count)
+        keeper.check(message, count, self.history)
         if not as_given and keeper.is_ignored(message):
             return False
         if message.role == "assistant" and message.generated:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import mimetypes
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from chatmem_lab.errors import MessageError
+from chatmem_lab.html.text import cut
 from chatmem_lab.messages.parts import (
     Image,
     Part,
@@ -27,6 +29,8 @@ from chatmem_lab.messages.parts import (
 __all__ = ["Message", "Role", "assistant", "developer", "system", "tool_output", "user"]
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
+
+_ADDRESS = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]+:")
 
 #: Roles whose current message is never evicted.
 INSTRUCTION_ROLES = frozenset({"system", "developer"})
@@ -146,7 +150,12 @@ class Message(Struct, frozen=True, gc=False, omit_defaults=True):
 
 def _parts(text: str | None, images: Iterable[str | Path | bytes] = ()) -> tuple[Part, ...]:
     if text is not None and not isinstance(text, str):
-        raise MessageError(f"the text of a message is a str or None, not {type(text).__name__}")
+        raise MessageError(
+            f"the text of a message is a str or None, not {type(text).__name__}: write other "
+            "values as text, with json.dumps for instance"
+        )
+    if isinstance(images, str | bytes | Path):
+        raise MessageError(f"images is a list: write images=[{cut(repr(images), 60)}]")
     shown: list[Part] = [Text(text)] if text else []
     shown += [Image(_image_url(image)) for image in images]
     return tuple(shown)
@@ -154,6 +163,11 @@ def _parts(text: str | None, images: Iterable[str | Path | bytes] = ()) -> tuple
 
 def _image_url(image: str | Path | bytes) -> str:
     if isinstance(image, str):
+        if not _ADDRESS.match(image):
+            raise MessageError(
+                f"{cut(repr(image), 60)} is no address of an image (https://… or data:…): pass "
+                "a file as a Path"
+            )
         return image
     if isinstance(image, Path):
         media_type = mimetypes.guess_type(image.name)[0] or "application/octet-stream"
@@ -229,6 +243,11 @@ def assistant(
     >>> assistant("Let me look.", tool_calls=[ToolCall("call_1", "lookup", "{}")]).kind
     'tool call'
     """
+    if isinstance(tool_calls, ToolCall | str | Mapping):
+        raise MessageError(
+            f"tool_calls is a list of ToolCall, not {type(tool_calls).__name__}: write "
+            'tool_calls=[ToolCall("call_1", "lookup", "{}")]'
+        )
     return Message(
         "assistant",
         _parts(text),

@@ -84,7 +84,8 @@ def chain(*policies: Policy) -> Chain:
         if isinstance(policy, Preset):
             raise PolicyError(
                 f"a preset stands alone, since it brings rules of its own: {policy!r} cannot "
-                "be a stage of a chain"
+                "be a stage of a chain. Give its rules to a chain of your own: "
+                "Preset(a | b, rules)"
             )
         if not isinstance(policy, Policy):
             raise PolicyError(

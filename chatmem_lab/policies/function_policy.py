@@ -63,10 +63,13 @@ class FunctionPolicy(Policy):
         for message in returned:
             if not isinstance(message, Message):
                 raise PolicyError(f"{self!r} must return messages, not {type(message).__name__}")
+        again: list[Unit] = []
+        if self.repair:
+            returned, again = _once(window, returned)
         aligned = _align(slots, returned)
         kept = {id(slot): message for slot, message in aligned if slot is not None}
         evict, repaired = self._missing(window, kept)
-        repaired += _moved(window, aligned)
+        repaired += [unit for unit in _moved(window, aligned) + again if unit not in repaired]
         replace = {
             slot: message
             for slot, message in aligned
@@ -91,7 +94,7 @@ class FunctionPolicy(Policy):
         repaired: list[Unit] = []
         for unit in window.units:
             held = sum(id(slot) in kept for slot in unit.slots)
-            if held == 0:
+            if held == 0 and not (self.repair and window.is_pinned(unit)):
                 evict.append(unit)
             elif held < len(unit):
                 repaired.append(unit)
@@ -125,8 +128,10 @@ def policy_from(
     sees : {"window", "history"}
         The window as it stands; or, before each request, the whole history anew.
     repair : bool
-        A unit of which the function kept a part is kept whole, and an event says so. With
-        False each message stands alone, and orphans show as faults.
+        A unit of which the function kept a part is kept whole, so is one that is pinned (the
+        current system and developer messages, the newest unit), a message that is returned
+        twice counts once, and an event says so. With False each message stands alone, and
+        orphans and a lost system message show as faults.
 
     Examples
     --------
@@ -170,6 +175,21 @@ def _align(
         if found[index] is None:
             found[index] = take(by_content.get(message.key))
     return list(zip(found, returned))
+
+
+def _once(window: Window, returned: Sequence[Message]) -> tuple[list[Message], list[Unit]]:
+    """Each message that is the window's own once, and the units of those that came again."""
+    unit_of = {id(slot.message): unit for unit in window.units for slot in unit.slots}
+    seen: set[int] = set()
+    once: list[Message] = []
+    again: list[Unit] = []
+    for message in returned:
+        if id(message) in seen and id(message) in unit_of:
+            again.append(unit_of[id(message)])
+            continue
+        seen.add(id(message))
+        once.append(message)
+    return once, again
 
 
 def _moved(window: Window, aligned: Sequence[tuple[Slot | None, Message]]) -> list[Unit]:

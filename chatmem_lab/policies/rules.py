@@ -15,6 +15,8 @@ __all__ = ["OWN_RULES", "Preset", "Rules", "split_preset"]
 class Rules:
     """What happens when a message is added to a memory, and what a read shows.
 
+    Rules go with a policy: ``ChatMemory(Preset(policy, rules), id=…)``.
+
     Parameters
     ----------
     blank : {"error", "ignore", "keep"}
@@ -110,7 +112,7 @@ class Preset:
     def __or__(self, other: object) -> NoReturn:
         raise PolicyError(
             f"a preset stands alone, since it brings rules of its own: {self!r} cannot be a "
-            "stage of a chain"
+            "stage of a chain. Give its rules to a chain of your own: Preset(a | b, rules)"
         )
 
     __ror__ = __or__
@@ -132,6 +134,10 @@ def split_preset(policy: Policy | Preset) -> tuple[Policy, Rules]:
     if isinstance(policy, Policy):
         return policy, OWN_RULES
     how = ": wrap it with policy_from(function)" if callable(policy) else ""
+    if isinstance(policy, Rules):
+        how = ": rules go with a policy, Preset(policy, rules)"
+    if getattr(policy, "__module__", "").startswith(f"{__package__}.presets"):
+        how = f": call it, {getattr(policy, '__name__', '')}(…)"
     if isinstance(policy, type):
         how = f": call it, {policy.__name__}(…)"
     if isinstance(policy, str):

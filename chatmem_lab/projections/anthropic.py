@@ -22,6 +22,7 @@ from chatmem_lab.messages import (
 )
 from chatmem_lab.projections.arguments import arguments_object
 from chatmem_lab.projections.content import (
+    caption,
     forms_of,
     instructions_apart,
     reasoning_with_reply,
@@ -32,10 +33,13 @@ from chatmem_lab.projections.pairing import CallIds, Placed, paired
 from chatmem_lab.projections.repair import Repair, Repairs, quoted
 from chatmem_lab.projections.source import Source, given_messages
 
-__all__ = ["BEGINS_EARLIER", "AnthropicInput", "to_anthropic"]
+__all__ = ["BEGINS_EARLIER", "SILENT_ERROR", "AnthropicInput", "to_anthropic"]
 
 #: What stands before a conversation whose first message is the assistant's.
 BEGINS_EARLIER = "(the conversation begins earlier)"
+
+#: What a result says that reports an error and has no text.
+SILENT_ERROR = "(the tool failed without a message)"
 
 _DATA_URL = re.compile(r"data:([^;,]+)(?:;[^;,]+)*;base64,", re.IGNORECASE)
 
@@ -129,25 +133,36 @@ def _taking_turns(placed: Iterable[Placed], repairs: Repairs) -> list[dict[str, 
             turns[-1]["content"] += blocks
         elif blocks:
             turns.append({"role": role, "content": blocks})
+    for turn in turns:
+        turn["content"].sort(key=lambda block: block["type"] == "tool_result", reverse=True)
     return turns
 
 
 def _blocks(index: int, message: Message, repairs: Repairs) -> list[dict[str, Any]]:
     if message.role == "tool":
-        return [_result(message)]
+        return _error(message) if message.is_error else [_result(message, message.parts)]
     reasoning_first = sorted(message.parts, key=lambda part: not isinstance(part, Reasoning))
     calls = [_call(index, call, repairs) for call in message.tool_calls]
     return _forms(reasoning_first, message.role) + calls
 
 
-def _result(message: Message) -> dict[str, Any]:
-    blocks = _forms(message.parts, "tool")
+def _error(message: Message) -> list[dict[str, Any]]:
+    """Anthropic refuses an error that says nothing, or holds more than text."""
+    texts = [part for part in message.parts if isinstance(part, Text | Refusal)]
+    others = [part for part in message.parts if not isinstance(part, Text | Refusal)]
+    if not any(part.text.strip() for part in texts):
+        texts = [Text(SILENT_ERROR)]
+    beside = [Text(caption(others, message)), *others] if others else []
+    return [{**_result(message, texts), "is_error": True}, *_forms(beside, "tool")]
+
+
+def _result(message: Message, parts: Iterable[Part]) -> dict[str, Any]:
+    blocks = _forms(parts, "tool")
     only_text = len(blocks) == 1 and blocks[0]["type"] == "text"
     return {
         "type": "tool_result",
         "tool_use_id": message.tool_call_id or "",
         "content": blocks[0]["text"] if only_text else blocks or "",
-        **({"is_error": True} if message.is_error else {}),
     }
 
 

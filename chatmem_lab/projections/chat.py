@@ -19,7 +19,7 @@ from chatmem_lab.messages import (
     Text,
     ToolCall,
 )
-from chatmem_lab.projections.content import forms_of, instructions_apart, sendable
+from chatmem_lab.projections.content import caption, forms_of, instructions_apart, sendable
 from chatmem_lab.projections.pairing import CallIds, Placed, paired
 from chatmem_lab.projections.repair import ProjectedList, Repairs
 from chatmem_lab.projections.source import Source, given_messages
@@ -157,9 +157,7 @@ def _beside_result(message: Message) -> list[dict[str, Any]]:
     parts = [part for part in message.parts if not isinstance(part, Text | Refusal)]
     if not parts:
         return []
-    kinds = {type(part).__name__ for part in parts}
-    kind = kinds.pop() if len(kinds) == 1 else "Content"
-    label = {"type": "text", "text": f"{kind} from tool call {message.tool_call_id}:"}
+    label = {"type": "text", "text": caption(parts, message)}
     return [label, *forms_of(parts, "user", _form)]
 
 

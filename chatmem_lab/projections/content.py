@@ -25,6 +25,7 @@ from chatmem_lab.projections.repair import Repairs, quoted
 
 __all__ = [
     "Form",
+    "caption",
     "describe_part",
     "forms_of",
     "instructions_apart",
@@ -130,3 +131,15 @@ def _only_reasons(message: Message) -> bool:
     return not message.tool_calls and all(
         isinstance(part, Reasoning) or not says_something(part) for part in message.parts
     )
+
+
+def caption(parts: Iterable[Part], result: Message) -> str:
+    """What says where parts come from that cannot stand in their tool result.
+
+    >>> from chatmem_lab.messages import Image, tool_output
+    >>> caption([Image("https://example.org/a.png")], tool_output("c1", ""))
+    'Image from tool call c1:'
+    """
+    kinds = {type(part).__name__ for part in parts}
+    kind = kinds.pop() if len(kinds) == 1 else "Content"
+    return f"{kind} from tool call {result.tool_call_id}:"

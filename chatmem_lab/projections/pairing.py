@@ -172,7 +172,7 @@ class _Pairing:
         )
         self.placed[self._start] = Placed(index, replace(message, tool_calls=calls_made))
         self.placed += [
-            Placed(index, Message("tool", (Text(INTERRUPTED),), tool_call_id=id))
+            Placed(index, Message("tool", (Text(INTERRUPTED),), tool_call_id=id, is_error=True))
             for _, id in unanswered
         ]
 

@@ -59,7 +59,10 @@ MENDS = {
     "unsendable_part": Mend("leaves it out", "left out"),
     "blank_message": Mend("leaves it out", "left out"),
     "lone_reasoning": Mend("leaves it out", "left out"),
-    "starts_on_assistant": Mend("puts a user message in front", "a user message is in front"),
+    "starts_on_assistant": Mend(
+        "puts a user message in front; a policy with start_on_user=True keeps one there",
+        "a user message is in front",
+    ),
 }
 
 

@@ -255,7 +255,8 @@ def find_model(name: str) -> Model:
     raise UnknownModelError(
         f"no model {shown!r} in the model table of {AS_OF}; the nearest are {', '.join(near)}. "
         "Name one of those, pass or register a chatmem_lab.tokens.Model of your own "
-        f"(register_model), or count an estimate on purpose: counter({shown!r}, estimate=True)"
+        "(register_model), or count an estimate on purpose: "
+        f"counter=counter({shown!r}, estimate=True)"
     )
 
 

@@ -85,7 +85,7 @@ def test_a_fork_in_the_middle_of_a_call_group_can_be_answered():
     memory = memory_of()
     memory.add_all([calls("c1", "c2"), tool_output("c1", "one"), tool_output("c2", "two")])
     fork = memory.fork("fork", 2)
-    with pytest.raises(MessageError, match=r"'c1'.*open calls: 'c2'"):
+    with pytest.raises(MessageError, match="tool result for 'c1'"):
         fork.add_tool_output("c1", "again")
     fork.add_tool_output("c2", "another two")
     assert texts(fork.history) == ["", "one", "another two"]
@@ -178,6 +178,17 @@ def test_before_a_restore_the_window_is_made_anew():
     assert (texts(fork.history), texts(fork.messages)) == (["0", "1", "2", "3"], ["0", "2", "3"])
     assert texts(memory.fork("at", 5).messages) == ["0", "3", "4"]
     assert texts(memory.fork("after", 6).messages) == ["0", "4", "5"]
+
+
+def test_at_a_restore_the_window_is_that_of_the_restore():
+    narrow = memory_of(MessageWindow(2), id="narrow")
+    narrow.add_all(chat("uauau"))
+    memory = memory_of()
+    memory.restore(narrow.snapshot())
+    memory.add_assistant("5")
+    assert texts(memory.fork("at", 5).messages) == ["3", "4"]
+    assert texts(memory.fork("after", 6).messages) == ["3", "4", "5"]
+    assert texts(memory.fork("before", 4).messages) == ["0", "1", "2", "3"]
 
 
 LOOSE = Preset(

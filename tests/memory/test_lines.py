@@ -180,6 +180,18 @@ def test_restore_asks_at_once_where_another_policy_left_the_snapshot():
     assert texts(wider.history) == ["0", "1", "2", "3", "4", "5"]
 
 
+def test_what_a_restore_evicts_is_told_once():
+    wide = memory_of(MessageWindow(4))
+    wide.add_all(chat("uauaua"))
+    store = MemoryStore()
+    narrow = memory_of(MessageWindow(3), store=store)
+    narrow.restore(wide.snapshot())
+    narrow.add_user("6")
+    for memory in (narrow, memory_of(MessageWindow(3), store=store)):
+        assert [event.units for event in memory.events] == [((0,),), ((1,),), ((2,),), ((3,),)]
+        assert texts(memory.messages) == ["4", "5", "6"]
+
+
 def test_a_snapshot_of_another_memory_brings_its_history_and_not_its_id_tools_or_branches():
     one = memory_of(id="one", tools=[{"name": "f"}])
     one.add_user("left")

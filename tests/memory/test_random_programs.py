@@ -411,8 +411,11 @@ class Programs(RuleBasedStateMachine):
 
     @invariant()
     def every_memory_is_as_its_model(self):
+        told = {}
         for handle in getattr(self, "handles", ()):
             handle.check()
+            events = [e for e in handle.memory.events if e.kind != "over_budget"]
+            assert told.setdefault(handle.memory.id, events) == events
 
 
 Programs.TestCase.settings = settings(max_examples=200, stateful_step_count=30)

@@ -66,7 +66,7 @@ def test_two_calls_with_the_same_id():
     memory.add(calls("c1", "c1"))
     memory.add_tool_output("c1", "first")
     memory.add_tool_output("c1", "second")
-    with pytest.raises(MessageError, match="open calls: none"):
+    with pytest.raises(MessageError, match="message 1 is its result already"):
         memory.add_tool_output("c1", "third")
     assert texts(memory.messages) == ["", "first", "second"]
 

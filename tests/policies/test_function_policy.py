@@ -36,10 +36,29 @@ def test_without_repair_the_fault_shows():
 
 
 def test_a_lost_system_message_is_a_fault():
-    trace = trace_of(chat("suaua"), policy_from(last(2)))
+    trace = trace_of(chat("suaua"), policy_from(last(2), repair=False))
     assert [s.position for s in trace.window(1).slots] == [2, 3]
     # the second request lost the system message
     assert trace.faults[1].tolist() == [0, 0, 0, 0, 1]
+
+
+def test_what_is_pinned_stays_and_an_event_says_so():
+    trace = trace_of(chat("suaua"), policy_from(last(2)))
+    assert [s.position for s in trace.window(1).slots] == [0, 2, 3]
+    assert trace.faults.sum() == 0
+    assert {e.units for e in trace.events if e.kind == "repair"} == {((0,),)}
+    nothing = trace_of(chat("suaua"), policy_from(lambda messages: []))
+    assert [s.position for s in nothing.window(1).slots] == [0, 3]
+
+
+def test_a_message_that_is_returned_twice_counts_once():
+    def systems_and_newest(messages):
+        return [m for m in messages if m.role == "system"] + messages[-3:]
+
+    trace = trace_of(chat("suauaua"), policy_from(systems_and_newest))
+    windows = [[s.position for s in trace.window(i).slots] for i in range(3)]
+    assert windows == [[0, 1], [0, 1, 2, 3], [0, 3, 4, 5]]
+    assert {e.kind for e in trace.events} == {"repair", "evict"}
 
 
 def test_sees_history_messages_return():

@@ -153,7 +153,12 @@ def test_results_stand_together_before_the_text():
         ),
         turn(
             "user",
-            {"type": "tool_result", "tool_use_id": "c2", "content": "", "is_error": True},
+            {
+                "type": "tool_result",
+                "tool_use_id": "c2",
+                "content": "(the tool failed without a message)",
+                "is_error": True,
+            },
             {
                 "type": "tool_result",
                 "tool_use_id": "c1",
@@ -162,6 +167,20 @@ def test_results_stand_together_before_the_text():
             text("and?"),
         ),
     ]
+
+
+def test_what_is_more_than_text_stands_beside_an_error():
+    calls = [ToolCall("c1", "f"), ToolCall("c2", "g")]
+    broken = Message("tool", (Text("broken"), Image(PNG)), tool_call_id="c1", is_error=True)
+    sent = to_anthropic([user("q"), assistant(tool_calls=calls), broken, tool_output("c2", "r")])
+    assert sent["messages"][2] == turn(
+        "user",
+        {"type": "tool_result", "tool_use_id": "c1", "content": "broken", "is_error": True},
+        {"type": "tool_result", "tool_use_id": "c2", "content": "r"},
+        text("Image from tool call c1:"),
+        {"type": "image", "source": {"type": "url", "url": PNG}},
+    )
+    assert sent.repairs == ()
 
 
 def test_an_id_stands_for_one_call():

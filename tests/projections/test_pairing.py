@@ -53,7 +53,8 @@ def test_b008_an_unanswered_call_gets_a_made_result_after_those_that_are_there(p
     with pytest.raises(ProjectionError, match=r'message 1 makes call "B", and no result follows'):
         project(messages)
     mended = project(messages, repair=True)
-    whole = [*messages[:3], tool_output("B", "(interrupted: no result was recorded)"), messages[3]]
+    made = tool_output("B", "(interrupted: no result was recorded)", is_error=True)
+    whole = [*messages[:3], made, messages[3]]
     assert mended == project(whole)
     assert [(r.index, r.call_id, r.what) for r in mended.repairs] == [(1, "B", "unanswered_call")]
 
@@ -91,7 +92,7 @@ def test_b049_a_call_that_broke_off(project):
         project(partial)
     mended = project(partial, repair=True)
     whole = assistant("Let me", tool_calls=[ToolCall("c1", "read", "{}")])
-    assert mended == project([partial[0], whole, tool_output("c1", INTERRUPTED)])
+    assert mended == project([partial[0], whole, tool_output("c1", INTERRUPTED, is_error=True)])
     assert [(r.index, r.call_id, r.what) for r in mended.repairs] == [
         (1, "c1", "unanswered_call"),
         (1, "c1", "bad_arguments"),

@@ -397,3 +397,18 @@ def test_where_the_store_fails_nothing_has_changed(change):
     memory.add_user("e")
     assert texts(memory.messages) == ["c", "d", "e"]
     assert texts(memory_of(store).messages) == ["c", "d", "e"]
+
+
+def test_a_reading_that_a_full_disk_kept_unwritten_takes_nothing_out_of_the_next_line():
+    store = Broken()
+    memory = memory_of(store, policy=ForgetsOld())
+    memory.add_all([user("old"), user("b")])
+    assert texts(memory.messages) == ["b"]
+    store.is_full = True
+    with pytest.raises(OSError, match="no space left"):
+        memory.add_user("lost")
+    store.is_full = False
+    memory_of(store).set([user("x"), user("y")])
+    memory.add_user("mine")
+    assert texts(memory.messages) == ["x", "y", "mine"]
+    assert memory.events == ()
