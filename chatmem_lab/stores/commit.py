@@ -89,6 +89,10 @@ class Commit(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
         Set where a new line begins: then `messages` are its first.
     created_at : datetime, optional
         When it was written.
+    is_over : bool
+        Whether the window was over the policy's limit, and an event has said so.
+    was_asked : bool
+        Whether a policy that waits for requests was asked about the window as it is.
     """
 
     messages: tuple[Message, ...] = ()
@@ -96,3 +100,5 @@ class Commit(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     events: tuple[Event, ...] = ()
     line: Line | None = None
     created_at: datetime | None = None
+    is_over: bool = False
+    was_asked: bool = False

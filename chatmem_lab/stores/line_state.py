@@ -27,6 +27,8 @@ class LineState(Struct, frozen=True):
     window : sequence of Placed
     times : sequence of datetime or None
         When each message was written.
+    is_over, was_asked : bool
+        As in `Commit`.
     """
 
     messages: Sequence[Message] = ()
@@ -34,6 +36,8 @@ class LineState(Struct, frozen=True):
     given: int = 0
     window: Sequence[Placed] = ()
     times: Sequence[datetime | None] = ()
+    is_over: bool = False
+    was_asked: bool = False
 
 
 def lines_of(commits: Iterable[Commit]) -> list[list[Commit]]:
@@ -56,7 +60,7 @@ def state_of(
     start = LineState() if start is None else start
     messages, events, times = list(start.messages), list(start.events), list(start.times)
     window = {placed.order: placed for placed in start.window}
-    given = start.given
+    given, is_over, was_asked = start.given, start.is_over, start.was_asked
     for commit in commits:
         changes = deque(commit.changes)
         begun = commit.line.window if commit.line is not None else None
@@ -76,10 +80,13 @@ def state_of(
         _change(window, changes, len(messages))
         times += [commit.created_at] * (len(messages) - len(times))
         events += commit.events
+        is_over, was_asked = commit.is_over, commit.was_asked
+        if len(messages) == until:
+            break
     if until is not None:
         events = [event for event in events if event.position < until]
     ordered = sorted(window.values(), key=lambda placed: placed.order)
-    return LineState(messages, events, given, ordered, times)
+    return LineState(messages, events, given, ordered, times, is_over, was_asked)
 
 
 def _change(window: dict[float, Placed], changes: deque[Change], at: int) -> None:
