@@ -80,10 +80,10 @@ def _looked_up(draw):
     words = draw(st.sampled_from([(), (Text(""),), (Text(" "),), (Text("let me look"),)]))
     group = [Message("assistant", (*draw(_thought()), *words), tool_calls=calls)]
     for call in draw(st.permutations(calls)):
-        said = _WORDS.map(Text) | st.sampled_from([Text(""), Text(" ")])
+        blank = st.sampled_from([Text(""), Text(" ")])
+        parts = tuple(draw(_few(_WORDS.map(Text) | blank | _IMAGES, 2, 0)))
         is_error = draw(st.booleans())
-        parts = draw(_few(said if is_error else said | _IMAGES, 2, 0))
-        group.append(Message("tool", tuple(parts), tool_call_id=call.id, is_error=is_error))
+        group.append(Message("tool", parts, tool_call_id=call.id, is_error=is_error))
     return group
 
 

@@ -138,6 +138,12 @@ def test_an_id_that_is_taken_is_refused_and_what_has_it_stays():
     assert texts(memory_of(store=store).history) == ["a"]
 
 
+def test_a_memory_that_nothing_was_added_to_has_its_id_too():
+    memory = memory_of()
+    with pytest.raises(MessageError, match="a session 'test' already"):
+        memory.fork("test")
+
+
 @pytest.mark.parametrize("id", ["", " ", None, True])
 def test_an_id_is_required(id):
     with pytest.raises(MessageError, match="an id is required"):

@@ -8,8 +8,9 @@ from chatmem_lab.engine import Layout, replay_stepwise
 from chatmem_lab.errors import MessageError
 from chatmem_lab.memory import ChatMemory
 from chatmem_lab.messages import assistant, developer, system, tool_output, user
-from chatmem_lab.policies import KeepAll, MessageWindow, Preset, Rules
+from chatmem_lab.policies import KeepAll, Messages, MessageWindow, Preset, Rules, Summarize
 from chatmem_lab.stores import MemoryStore
+from chatmem_lab.summarizers import Truncate
 from chatmem_lab.testing.length_counter import LengthCounter
 from replaying import calls, chat
 
@@ -61,6 +62,16 @@ def test_clear_keeps_the_system_and_developer_messages_that_the_window_holds():
     assert texts(memory.messages) == ["new", "be kind"]
     assert sorted(texts(memory.history)) == ["be kind", "new"]
     assert branches(memory) == [["old", "be kind", "u", "new", "a"]]
+
+
+def test_clear_keeps_no_summary_though_its_role_is_system():
+    policy = Summarize(Truncate(20), trigger=Messages(3), keep=Messages(1), role="system")
+    memory = memory_of(policy)
+    memory.add_system("S")
+    memory.add_all(user(f"a message long enough {number}") for number in range(4))
+    assert [m.role for m in memory.messages] == ["system", "system", "user"]
+    memory.clear(keep_system=True)
+    assert texts(memory.messages) == texts(memory.history) == ["S"]
 
 
 def test_clear_keeps_facts_of_the_system_message():

@@ -76,7 +76,8 @@ def test_what_is_restored_gives_the_same_snapshot_again(policy, messages, data):
 
 
 def test_a_snapshot_holds_every_fact_of_every_message():
-    memory = memory_of(MessageWindow(2), tools=[{"type": "function", "function": {"name": "f"}}])
+    tools = [{"type": "function", "function": {"name": "f"}}]
+    memory = memory_of(MessageWindow(2), model="gpt-4o", tools=tools)
     facts = {"tags": ["a", 1, 2.5, None, True, {"deep": []}]}
     memory.add_user("look", images=["https://example.org/a.png"], metadata=facts)
     memory.add_assistant("so", tool_calls=[ToolCall("c1", "f", '{ "q" :1}')])
@@ -93,6 +94,7 @@ def test_a_snapshot_holds_every_fact_of_every_message():
     assert snapshot.policy == "MessageWindow(2)"
     assert snapshot.conversation().messages == memory.history
     assert snapshot.conversation().tools == memory.tools
+    assert (snapshot.model, snapshot.conversation().model) == ("gpt-4o", "gpt-4o")
     assert repr(snapshot) == "<Snapshot of 'test': 4 messages, 1 in the window>"
 
 

@@ -412,3 +412,14 @@ def test_a_reading_that_a_full_disk_kept_unwritten_takes_nothing_out_of_the_next
     memory.add_user("mine")
     assert texts(memory.messages) == ["x", "y", "mine"]
     assert memory.events == ()
+
+
+def test_a_message_that_takes_its_place_at_the_end_is_stored_once_and_as_no_change():
+    store = MemoryStore()
+    memory = memory_of(store)
+    memory.add_user("a")
+    memory.add_all([user("b"), user("c")])
+    assert tuple(store.commits("test")) == (
+        Commit((user("a"),)),
+        Commit((user("b"), user("c"))),
+    )
