@@ -375,8 +375,6 @@ class Keeper:
         """A summary that came when the session had been read anew: it is charged, not used."""
         self._log.record(
             "summarize_failed",
-            units=tuple(unit.positions for unit in folding.units),
-            messages=sum(map(len, folding.units)),
             summarizer_input_tokens=folding.input_tokens,
             summarizer_output_tokens=folding.output_tokens,
             reason="the session was read anew while the summarizer worked",
@@ -384,7 +382,7 @@ class Keeper:
 
     def ask_again(self) -> None:
         """The policy or its limit has changed: ask it without a new message."""
-        self._is_over = False
+        self._is_over, self._asked_at = False, -2
         self._trim()
 
     @property
@@ -393,7 +391,7 @@ class Keeper:
         return self._is_untrimmed
 
     def _mark(self) -> None:
-        if not self._can_exceed:
+        if not self._can_exceed or self._is_untrimmed:
             return
         why = self.policy.excess(self.window)
         if why is not None and not self._is_over:

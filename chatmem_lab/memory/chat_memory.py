@@ -410,8 +410,9 @@ class ChatMemory:
                 "branch go to memory.set(branch.messages)"
             )
         check_snapshot(snapshot)
-        with self._session.writing():
-            self._session.begin_with("restore", _line_of(snapshot), snapshot.policy)
+        self._session.write(
+            lambda: self._session.begin_with("restore", _line_of(snapshot), snapshot.policy)
+        )
 
     def fork(self, new_id: str | int | UUID, at: int | None = None) -> ChatMemory:
         """Another memory that begins with this one's past; the two share nothing from there on.
@@ -464,13 +465,16 @@ class ChatMemory:
         keep_system : bool
             Begin with the system and developer messages that the window holds.
         """
-        with self._session.writing(fresh=keep_system):
+
+        def begin() -> None:
             kept = [
                 slot.message
                 for slot in self._session.keeper.window.slots
                 if slot.position is not None and slot.message.role in INSTRUCTION_ROLES
             ]
             self._session.begin("clear", kept if keep_system else [])
+
+        self._session.write(begin, fresh=keep_system)
 
     def set(self, messages: Iterable[Message]) -> None:
         """Begin anew, with `messages`; what was there stays as a branch.
@@ -481,8 +485,7 @@ class ChatMemory:
             As `add_all`; then nothing has changed.
         """
         prepared = self._all_prepared(messages)
-        with self._session.writing(fresh=False):
-            self._session.begin("set", prepared)
+        self._session.write(lambda: self._session.begin("set", prepared), fresh=False)
 
     def set_policy(self, policy: Policy | Preset) -> None:
         """From now on `policy` decides; it is asked at once.
@@ -490,8 +493,7 @@ class ChatMemory:
         What has left the window stays out, unless the new policy sees the whole history.
         The policy is not kept in the store.
         """
-        with self._session.writing():
-            self._session.set_policy(policy)
+        self._session.write(lambda: self._session.set_policy(policy))
 
 
 def _whole(message: Message) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from threading import RLock
 from typing import Any, Literal, TypeVar
@@ -144,6 +144,7 @@ class Session:
         return self.keeper.window if self.keeper.is_untrimmed else shown
 
     def _load(self) -> None:
+        self._is_sound = False
         stored = self.store.read(self.id)
         self._version = stored.version
         self._resume(state_of(lines_of([*stored.commits, *self._staged])[-1]))
@@ -244,11 +245,14 @@ class Session:
                 yield write
                 if not self.is_in_turn:
                     self._flush()
-            except BaseException:
+            except BaseException as error:
                 self.policy = policy
-                del self._staged[kept:]
+                # What reads decided was about a window that is no more.
+                del self._staged[0 if isinstance(error, ConflictError) else kept :]
                 if untouched is None or self._mark() != untouched:
-                    self._load()
+                    # Where that fails, too, it is loaded when it is used next.
+                    with suppress(Exception):
+                        self._load()
                 raise
             finally:
                 self._is_writing = False
@@ -318,11 +322,26 @@ class Session:
         ConflictError
             In a turn, or if other writers are always first.
         """
+
+        def take_in() -> None:
+            with self._calling_out(not is_batch):
+                self._take_in(messages, is_batch=is_batch)
+
+        self.write(take_in)
+
+    def write(self, work: Callable[[], object], *, fresh: bool = True) -> None:
+        """Do `work` as one write; where other writers were first, again after theirs.
+
+        Raises
+        ------
+        ConflictError
+            In a turn, or if other writers are always first.
+        """
         for attempt in range(_TRIES):
             write = None
             try:
-                with self.writing() as write, self._calling_out(not is_batch):
-                    self._take_in(messages, is_batch=is_batch)
+                with self.writing(fresh=fresh or attempt > 0) as write:
+                    work()
                 return
             except ConflictError:
                 if write is not None and write.has_flushed:

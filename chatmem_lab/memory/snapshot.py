@@ -167,16 +167,19 @@ def _positions(event: Event) -> Iterator[int]:
 
 def _misfit(slot: Placed, messages: Sequence[Message], last: float, seen: set[int]) -> str:
     position = slot.position
-    if not math.isfinite(slot.order) or not last < slot.order < len(messages):
-        return f"stands at {slot.order}, not behind {last} and before {len(messages)}"
+    if position is None and slot.message is None:
+        return "is a made message without content"
     if (position is None) != (slot.state == "made"):
         return f"is {slot.state} and has position {position}: a made message has none"
     if (slot.state == "kept") != (slot.message is None):
         return f"is {slot.state}, and its content is{' not' * (slot.message is None)} beside it"
-    if position is None:
-        return ""
-    if not 0 <= position < len(messages):
-        return f"names message {position}, and the history has {len(messages)}"
-    if slot.message is not None and slot.message.role != messages[position].role:
-        return f"shows message {position} in another role"
-    return f"shows message {position} again" if position in seen else ""
+    if position is not None:
+        if not 0 <= position < len(messages):
+            return f"names message {position}, and the history has {len(messages)}"
+        if position in seen:
+            return f"shows message {position} again"
+        if slot.message is not None and slot.message.role != messages[position].role:
+            return f"shows message {position} in another role"
+    if not math.isfinite(slot.order) or not last < slot.order < len(messages):
+        return f"stands at {slot.order}, not behind {last} and before {len(messages)}"
+    return ""

@@ -61,6 +61,7 @@ def state_of(
     messages, events, times = list(start.messages), list(start.events), list(start.times)
     window = {placed.order: placed for placed in start.window}
     given, is_over, was_asked = start.given, start.is_over, start.was_asked
+    beyond = False
     for commit in commits:
         changes = deque(commit.changes)
         begun = commit.line.window if commit.line is not None else None
@@ -72,6 +73,7 @@ def state_of(
         else:
             for message in commit.messages:
                 if len(messages) == until:
+                    beyond = True
                     break
                 _change(window, changes, len(messages))
                 order = float(len(messages))
@@ -80,9 +82,9 @@ def state_of(
         _change(window, changes, len(messages))
         times += [commit.created_at] * (len(messages) - len(times))
         events += commit.events
-        is_over, was_asked = commit.is_over, commit.was_asked
-        if len(messages) == until:
+        if beyond:
             break
+        is_over, was_asked = commit.is_over, commit.was_asked
     if until is not None:
         events = [event for event in events if event.position < until]
     ordered = sorted(window.values(), key=lambda placed: placed.order)
