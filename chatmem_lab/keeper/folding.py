@@ -79,6 +79,8 @@ def _checked(summary: object) -> Summary:
         raise TypeError(f"summarize must return a Summary, not {type(summary).__name__}")
     if not isinstance(summary.text, str | None):
         raise TypeError(f"a summary's text is a str or None, not {type(summary.text).__name__}")
+    if not isinstance(summary.model, str | None):
+        raise TypeError(f"a summary's model is a str or None, not {type(summary.model).__name__}")
     usage = summary.usage
     if not isinstance(usage, Usage | None):
         raise TypeError(f"a summary's usage is a Usage or None, not {type(usage).__name__}")

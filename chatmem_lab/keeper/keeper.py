@@ -6,15 +6,16 @@ what happened. A live memory and a replay use the same keeper.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.keeper.admission import check_admission, check_size, size_excess
 from chatmem_lab.keeper.applying import Applier
 from chatmem_lab.keeper.event import Event
 from chatmem_lab.keeper.event_log import EventLog
+from chatmem_lab.keeper.folding import Folding
 from chatmem_lab.messages import Conversation, Message, Segmenter
 from chatmem_lab.policies import KeepAll, Policy, Preset, split_preset
 from chatmem_lab.tokens import Count, TokenCounter
@@ -38,6 +39,8 @@ class Keeper:
         What is replayed; None for a live session.
     journal : Journal, optional
         Told of every slot that enters or leaves.
+    call : callable, optional
+        Calls the function that calls a summarizer, which may take long.
 
     Attributes
     ----------
@@ -56,6 +59,7 @@ class Keeper:
         tool_schemas: Count | None = None,
         conversation: Conversation | None = None,
         journal: Journal | None = None,
+        call: Callable[[Callable[[], Any]], Any] | None = None,
     ) -> None:
         chosen, self.rules = split_preset(policy)
         self.policy = chosen.begin(conversation)
@@ -70,6 +74,7 @@ class Keeper:
         self._segmenter = Segmenter()
         self._open = False
         self._asked_at = -2
+        self._is_asking = False
         self._is_over = False
         #: A user message stands untrimmed in the window: its request is still to come.
         self._is_untrimmed = False
@@ -89,7 +94,7 @@ class Keeper:
         }
         self.window = OwnedWindow(counter.count_message, journal=journal, **options)
         self._log = EventLog(self.window)
-        self._applier = Applier(self.window, self._log, counter, session_id, self._stages)
+        self._applier = Applier(self.window, self._log, counter, session_id, self._stages, call)
         #: For policies that see the whole history: what a policy that keeps all would hold.
         self._whole: Keeper | None = None
         if self._stages[0].sees == "history":
@@ -234,53 +239,45 @@ class Keeper:
             and self._asked_at != self._log.position
             and (not self._open or self._asked_while_open)
         ):
-            self._asked_at = self._log.position
             self._ask("request")
+            self._asked_at = self._log.position
         self._mark()
 
-    def resume(
-        self,
-        messages: Sequence[Message],
-        counts: Sequence[Count],
-        slots: Iterable[Slot],
-        *,
-        events: Iterable[Event] = (),
-        given: int = 0,
-    ) -> None:
-        """Go on with a session that was left: its history, window and events are known.
+    def resume(self, line: Left, counts: Sequence[Count], slots: Iterable[Slot]) -> None:
+        """Go on with a session that was left.
 
         Parameters
         ----------
-        messages : sequence of Message
-            The whole history.
+        line : Left
+            What it left.
         counts : sequence of Count
-            Of each of them.
+            Of each message of its history.
         slots : iterable of Slot
-            The window, in order.
-        events : iterable of Event
-        given : int
-            How many messages, from the first, entered as they were given.
+            Its window, in order.
         """
+        messages = line.messages
         joined: set[int] = set()
         for position, message in enumerate(messages):
             joins, is_open = self._segment(message)
             if joins and not self._by_message:
                 joined.add(position)
             if self._whole is not None:
-                self._whole._enters_as_given = position < given
+                self._whole._enters_as_given = position < line.given
                 self._whole.arrive(message, counts[position], position, joins, is_open)
         newest = len(messages) - 1
         self._open = self._segmenter.is_open
         self._log.position = newest
         self._log.request = sum(m.role == "assistant" and m.generated for m in messages)
-        self._log.events.extend(events)
-        self.window.replace_all(_with_joins(slots, joined))
-        self.window.settle(newest)
-        self._shown = {slot.position for slot in self.window.slots if slot.position is not None}
+        self._log.events.extend(line.events)
         starts = [position for position in range(len(messages)) if position not in joined]
+        self.window.replace_all(_with_joins(slots, joined))
+        self.window.settle(newest, since=starts[-1] if starts else 0)
+        self._shown = {slot.position for slot in self.window.slots if slot.position is not None}
         self._applier.resume(starts, self.events)
         self._is_untrimmed = self._trims_late and newest >= 0 and messages[-1].role == "user"
-        self._is_over = self.policy.excess(self.window) is not None
+        self._is_over = line.is_over
+        if line.was_asked:
+            self._asked_at = newest
 
     # --- reading
 
@@ -294,6 +291,11 @@ class Keeper:
             if revision.evict:
                 window = window.without(revision.evict)
         return window
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the policies that wait for requests were asked about the window as it is."""
+        return self._asked_at == self._log.position
 
     @property
     def is_over_budget(self) -> bool:
@@ -345,6 +347,15 @@ class Keeper:
     # --- asking
 
     def _ask(self, when: str) -> None:
+        if self._is_asking:
+            return
+        self._is_asking = True
+        try:
+            self._ask_all(when)
+        finally:
+            self._is_asking = False
+
+    def _ask_all(self, when: str) -> None:
         for number, stage in enumerate(self._stages):
             if stage.asks != when or (self._open and not stage.asked_while_open):
                 continue
@@ -360,9 +371,18 @@ class Keeper:
             if revision is not KEEP:
                 self._applier.apply(number, stage, revision)
 
+    def lose(self, folding: Folding) -> None:
+        """A summary that came when the session had been read anew: it is charged, not used."""
+        self._log.record(
+            "summarize_failed",
+            summarizer_input_tokens=folding.input_tokens,
+            summarizer_output_tokens=folding.output_tokens,
+            reason="the session was read anew while the summarizer worked",
+        )
+
     def ask_again(self) -> None:
         """The policy or its limit has changed: ask it without a new message."""
-        self._is_over = False
+        self._is_over, self._asked_at = False, -2
         self._trim()
 
     @property
@@ -371,12 +391,31 @@ class Keeper:
         return self._is_untrimmed
 
     def _mark(self) -> None:
-        if not self._can_exceed:
+        if not self._can_exceed or self._is_untrimmed:
             return
         why = self.policy.excess(self.window)
         if why is not None and not self._is_over:
             self._log.record("over_budget", messages=len(self.window), reason=why)
         self._is_over = why is not None
+
+
+class Left(Protocol):
+    """What a session left: history, events, how many messages entered as given, marks."""
+
+    @property
+    def messages(self) -> Sequence[Message]: ...
+
+    @property
+    def events(self) -> Sequence[Event]: ...
+
+    @property
+    def given(self) -> int: ...
+
+    @property
+    def is_over(self) -> bool: ...
+
+    @property
+    def was_asked(self) -> bool: ...
 
 
 class _Batch(NamedTuple):

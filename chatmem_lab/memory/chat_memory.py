@@ -7,13 +7,14 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 from uuid import UUID
 
-from chatmem_lab.errors import BudgetError, ConflictError, MessageError, SnapshotError
+import msgspec
+
+from chatmem_lab.errors import BudgetError, MessageError, SnapshotError
 from chatmem_lab.html.text import cut
 from chatmem_lab.keeper import Event
-from chatmem_lab.memory.line import LineState, lines_of, state_of
 from chatmem_lab.memory.session import Session, apart
 from chatmem_lab.memory.snapshot import Snapshot, check_snapshot
 from chatmem_lab.messages import (
@@ -27,19 +28,16 @@ from chatmem_lab.messages import (
     tool_output,
     user,
 )
-from chatmem_lab.messages.surrogates import normalised
-from chatmem_lab.messages.wellformed import check_message, with_texts
+from chatmem_lab.messages.surrogates import normalised, normalised_json
+from chatmem_lab.messages.wellformed import check_kept, check_message, with_texts
 from chatmem_lab.policies import KeepAll, Policy, Preset
 from chatmem_lab.projections import to_anthropic, to_chat, to_responses
-from chatmem_lab.stores import MemoryStore, Store
+from chatmem_lab.stores import LineState, MemoryStore, Placed, Store, lines_of, state_of
 from chatmem_lab.tokens import TokenCounter, default_counter
 from chatmem_lab.tokens import counter as counter_for
 from chatmem_lab.window import Window
 
 __all__ = ["ChatMemory"]
-
-#: How often an addition is tried again where other writers were first.
-_TRIES = 100
 
 
 class ChatMemory:
@@ -64,6 +62,9 @@ class ChatMemory:
         Counts instead of the model's own counter.
     tools : sequence of dict
         Tool schemas, counted with every request; give them to the client yourself.
+    keep_history : bool
+        With False what leaves the window is erased, from the store too, for those who must
+        not keep it: history, events and branches hold only what the window does.
 
     Warns
     -----
@@ -93,6 +94,7 @@ class ChatMemory:
         model: str | None = None,
         counter: TokenCounter | None = None,
         tools: Sequence[Mapping[str, Any]] = (),
+        keep_history: bool = True,
     ) -> None:
         self.id = _checked_id(id)
         self.model = model
@@ -101,10 +103,12 @@ class ChatMemory:
         self._session = Session(
             KeepAll() if policy is None else policy,
             id=self.id,
-            store=MemoryStore() if store is None else store,
+            store=_checked_store(store),
             counter=self.counter,
             tools=self._tools,
+            keep_history=keep_history,
         )
+        self._keeps_history = keep_history
 
     @property
     def policy(self) -> Policy | Preset:
@@ -128,7 +132,7 @@ class ChatMemory:
         UserWarning
             If a text held halves of surrogate pairs, which no API takes and no file holds.
         """
-        self._extend([self._prepared(message)], is_batch=False)
+        self._session.add([self._prepared(message)], is_batch=False)
 
     def add_all(self, messages: Iterable[Message]) -> None:
         """Add several messages: all of them, or, where one is refused, none.
@@ -140,7 +144,7 @@ class ChatMemory:
         MessageError
             As `add`, naming the message's index in the list.
         """
-        self._extend(self._all_prepared(messages), is_batch=True)
+        self._session.add(self._all_prepared(messages), is_batch=True)
 
     def add_system(self, text: str) -> None:
         """Add a system message; what becomes of the one before it, the rules say.
@@ -201,16 +205,6 @@ class ChatMemory:
         with self._session.turn():
             yield self
 
-    def _extend(self, messages: Sequence[Message], *, is_batch: bool) -> None:
-        for attempt in range(_TRIES):
-            try:
-                with self._session.writing():
-                    self._session.take_in(messages, is_batch=is_batch)
-                return
-            except ConflictError:
-                if self._session.is_in_turn or attempt == _TRIES - 1:
-                    raise
-
     def _prepared(self, message: Message) -> Message:
         """`message` checked, with whole characters, and apart from the caller's own."""
         if not isinstance(message, Message):
@@ -219,8 +213,9 @@ class ChatMemory:
                 "cml.user, cml.assistant, cml.system or cml.tool_output"
             )
         check_message(message)
-        whole = with_texts(message, normalised)
-        if whole is not message:
+        check_kept(message)
+        whole = _whole(message)
+        if whole != message:
             warnings.warn(
                 f"a {message.role} message for {cut(repr(self.id), 80)} held halves of "
                 "surrogate pairs: lone ones became U+FFFD",
@@ -248,22 +243,24 @@ class ChatMemory:
     @property
     def window(self) -> Window:
         """What the model sees now, as it stays; draws itself in a notebook."""
-        window = self._session.shown().copy(apart=apart)
-        window.absent_messages = len(self._session.history) - sum(
-            slot.position is not None for slot in window.slots
-        )
-        return window
+        with self._session.reading():
+            window = self._session.shown().copy(apart=apart)
+            window.absent_messages = len(self._session.history) - sum(
+                slot.position is not None for slot in window.slots
+            )
+            return window
 
     @property
     def messages(self) -> tuple[Message, ...]:
         """The messages that the model sees now."""
-        return tuple(map(apart, self._session.shown().messages))
+        with self._session.reading():
+            return tuple(map(apart, self._session.shown().messages))
 
     @property
     def history(self) -> tuple[Message, ...]:
         """Every message of the session since it began or was last cleared, set or restored."""
-        self._session.refresh()
-        return tuple(map(apart, self._session.history))
+        with self._session.reading():
+            return tuple(map(apart, self._session.history))
 
     @property
     def branches(self) -> tuple[Conversation, ...]:
@@ -271,13 +268,13 @@ class ChatMemory:
 
         Each is a conversation that can be replayed; lines without messages are left out.
         """
-        self._session.refresh()
-        left: list[Conversation] = []
-        for number, commits in enumerate(lines_of(self._session.log)[:-1]):
-            line = state_of(commits)
-            if line.messages:
-                left.append(self._as_conversation(f"{self.id}#{number}", line))
-        return tuple(left)
+        with self._session.reading():
+            lines = [state_of(commits) for commits in lines_of(self._session.log)[:-1]]
+        return tuple(
+            self._as_conversation(f"{self.id}#{number}", line)
+            for number, line in enumerate(lines)
+            if line.messages
+        )
 
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
@@ -287,13 +284,14 @@ class ChatMemory:
     @property
     def tokens(self) -> int:
         """What a request would hold now, in tokens: messages, tool schemas, overhead."""
-        return self._session.shown().tokens
+        with self._session.reading():
+            return self._session.shown().tokens
 
     @property
     def events(self) -> tuple[Event, ...]:
         """What happened to the window of this line, oldest first."""
-        self._session.refresh()
-        return tuple(self._session.events)
+        with self._session.reading():
+            return tuple(map(_event_apart, self._session.events))
 
     def request(self) -> tuple[Message, ...]:
         """The messages to send now.
@@ -304,19 +302,24 @@ class ChatMemory:
             If the messages that must stay exceed the policy's budget, with the parts of
             the sum. The history is not affected.
         """
-        window = self._session.to_send()
-        for stage in self._session.keeper.policy.stages:
-            why = stage.excess(window) if stage.budget is not None else None
-            if why is not None:
-                raise BudgetError(why)
-        return tuple(map(apart, window.messages))
+        with self._session.reading():
+            window = self._session.to_send()
+            for stage in self._session.keeper.policy.stages:
+                why = stage.excess(window) if stage.budget is not None else None
+                if why is not None:
+                    raise BudgetError(why)
+            return tuple(map(apart, window.messages))
+
+    def _to_send(self) -> tuple[Message, ...]:
+        with self._session.reading():
+            return self._session.to_send().messages
 
     def to_chat(self, *, repair: bool = False) -> list[dict[str, Any]]:
         """What to send now, as OpenAI's Chat Completions take it; see `cml.to_chat`.
 
         It does not look at the budget; `request` does.
         """
-        return to_chat(self._session.to_send().messages, repair=repair)
+        return to_chat(self._to_send(), repair=repair)
 
     def to_responses(
         self,
@@ -326,16 +329,16 @@ class ChatMemory:
         style: Literal["openai", "ai4j"] = "openai",
     ) -> list[dict[str, Any]]:
         """What to send now, as input of OpenAI's Responses API; see `cml.to_responses`."""
-        return to_responses(self._session.to_send().messages, repair=repair, ids=ids, style=style)
+        return to_responses(self._to_send(), repair=repair, ids=ids, style=style)
 
     def to_anthropic(self, *, repair: bool = False) -> dict[str, Any]:
         """What to send now, as Anthropic's Messages API takes it; see `cml.to_anthropic`."""
-        return to_anthropic(self._session.to_send().messages, repair=repair)
+        return to_anthropic(self._to_send(), repair=repair)
 
     def conversation(self) -> Conversation:
         """The history as a conversation that can be replayed, with what happened to it."""
-        self._session.refresh()
-        return self._as_conversation(self.id, self._session.line)
+        with self._session.reading():
+            return self._as_conversation(self.id, self._session.line)
 
     def _as_conversation(self, id: str, line: LineState) -> Conversation:
         return Conversation(
@@ -357,8 +360,11 @@ class ChatMemory:
 
     def __len__(self) -> int:
         """The number of messages in the history."""
-        self._session.refresh()
-        return len(self._session.history)
+        with self._session.reading():
+            return len(self._session.history)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a memory cannot be copied or pickled: use snapshot() or fork(new_id)")
 
     def __repr__(self) -> str:
         return f"<ChatMemory {cut(repr(self.id), 80)}, {self.policy!r}, {len(self)} messages>"
@@ -370,17 +376,19 @@ class ChatMemory:
 
     def snapshot(self) -> Snapshot:
         """The session as it is now, complete in itself: nothing later changes it."""
-        self._session.refresh()
-        return self._snapshot_of(self._session.line)
+        with self._session.reading():
+            return self._snapshot_of(self._session.line)
 
     def _snapshot_of(self, line: LineState) -> Snapshot:
         return Snapshot(
             id=self.id,
             messages=tuple(map(apart, line.messages)),
-            window=tuple(line.window),
-            events=tuple(line.events),
+            window=tuple(map(_placed_apart, line.window)),
+            events=tuple(map(_event_apart, line.events)),
             policy=repr(self.policy),
             given=line.given,
+            is_over=line.is_over,
+            was_asked=line.was_asked,
             model=self.model,
             tools=self.tools,
         )
@@ -402,8 +410,9 @@ class ChatMemory:
                 "branch go to memory.set(branch.messages)"
             )
         check_snapshot(snapshot)
-        with self._session.writing():
-            self._session.begin_with("restore", _line_of(snapshot), snapshot.policy)
+        self._session.write(
+            lambda: self._session.begin_with("restore", _line_of(snapshot), snapshot.policy)
+        )
 
     def fork(self, new_id: str | int | UUID, at: int | None = None) -> ChatMemory:
         """Another memory that begins with this one's past; the two share nothing from there on.
@@ -422,18 +431,19 @@ class ChatMemory:
             If the id is this one's, or taken, or the history has no `at` messages.
         """
         id = _checked_id(new_id)
-        self._session.refresh()
-        if id == self.id or self._session.store.version(id):
-            raise MessageError(
-                f"there is a session {cut(repr(id), 80)} already: fork to an id of its own"
-            )
-        held = len(self._session.history)
-        if at is not None and (type(at) is not int or not 0 <= at <= held):
-            raise MessageError(
-                f"at must be a number of messages from 0 to {held}, all that there are, not "
-                f"{cut(repr(at), 80)}"
-            )
-        line = self._session.line if at is None else self._session.line_at(at)
+        with self._session.reading():
+            if id == self.id or self._session.store.version(id):
+                raise MessageError(
+                    f"there is a session {cut(repr(id), 80)} already: fork to an id of its own"
+                )
+            held = len(self._session.history)
+            if at is not None and (type(at) is not int or not 0 <= at <= held):
+                raise MessageError(
+                    f"at must be a number of messages from 0 to {held}, all that there are, not "
+                    f"{cut(repr(at), 80)}"
+                )
+            line = self._session.line if at is None else self._session.line_at(at)
+            start = _line_of(self._snapshot_of(line))
         forked = ChatMemory(
             self.policy,
             id=id,
@@ -441,13 +451,10 @@ class ChatMemory:
             model=self.model,
             counter=self.counter,
             tools=self._tools,
+            keep_history=self._keeps_history,
         )
         with forked._session.writing():
-            if line is None:
-                forked._session.begin("fork", list(self.history[:at]))
-            else:
-                start = _line_of(self._snapshot_of(line))
-                forked._session.begin_with("fork", start, repr(self.policy))
+            forked._session.begin_with("fork", start, repr(self.policy))
         return forked
 
     def clear(self, *, keep_system: bool = False) -> None:
@@ -458,13 +465,16 @@ class ChatMemory:
         keep_system : bool
             Begin with the system and developer messages that the window holds.
         """
-        with self._session.writing():
+
+        def begin() -> None:
             kept = [
                 slot.message
                 for slot in self._session.keeper.window.slots
                 if slot.position is not None and slot.message.role in INSTRUCTION_ROLES
             ]
             self._session.begin("clear", kept if keep_system else [])
+
+        self._session.write(begin, fresh=keep_system)
 
     def set(self, messages: Iterable[Message]) -> None:
         """Begin anew, with `messages`; what was there stays as a branch.
@@ -475,8 +485,7 @@ class ChatMemory:
             As `add_all`; then nothing has changed.
         """
         prepared = self._all_prepared(messages)
-        with self._session.writing():
-            self._session.begin("set", prepared)
+        self._session.write(lambda: self._session.begin("set", prepared), fresh=False)
 
     def set_policy(self, policy: Policy | Preset) -> None:
         """From now on `policy` decides; it is asked at once.
@@ -484,8 +493,21 @@ class ChatMemory:
         What has left the window stays out, unless the new policy sees the whole history.
         The policy is not kept in the store.
         """
-        with self._session.writing():
-            self._session.set_policy(policy)
+        self._session.write(lambda: self._session.set_policy(policy))
+
+
+def _whole(message: Message) -> Message:
+    """`message` without halves of surrogate pairs in any of its texts."""
+    try:
+        facts = {
+            name: normalised_json(held)
+            for name in ("metadata", "extra")
+            if (held := getattr(message, name)) is not None
+        }
+    except ValueError as wrong:
+        raise MessageError(str(wrong)) from None
+    whole = with_texts(message, normalised)
+    return msgspec.structs.replace(whole, **facts) if facts else whole
 
 
 def _counter_for(model: str | None, counter: TokenCounter | None) -> TokenCounter:
@@ -506,21 +528,64 @@ def _counter_for(model: str | None, counter: TokenCounter | None) -> TokenCounte
     return counter
 
 
+def _checked_store(store: Store | None) -> Store:
+    if store is None:
+        return MemoryStore()
+    if not isinstance(store, Store):
+        raise TypeError(
+            f"store must be a Store such as cml.MemoryStore(), not {cut(repr(store), 80)}"
+        )
+    return store
+
+
 def _checked_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    if isinstance(tools, Mapping | str) or not all(isinstance(tool, Mapping) for tool in tools):
+    if (
+        isinstance(tools, Mapping | str)
+        or not isinstance(tools, Iterable)
+        or not all(isinstance(tool, Mapping) for tool in tools)
+    ):
         raise MessageError(f"tools is a list of schemas, each a dict, not {cut(repr(tools), 80)}")
     return tuple(copy.deepcopy(dict(tool)) for tool in tools)
 
 
 def _line_of(snapshot: Snapshot) -> LineState:
     """What a memory begins with: facts of its own."""
-    messages = [apart(message) for message in snapshot.messages]
-    return LineState(messages, snapshot.events, snapshot.given, snapshot.window)
+    return LineState(
+        [apart(message) for message in snapshot.messages],
+        tuple(map(_event_apart, snapshot.events)),
+        snapshot.given,
+        tuple(map(_placed_apart, snapshot.window)),
+        (),
+        snapshot.is_over,
+        snapshot.was_asked,
+    )
+
+
+def _event_apart(event: Event) -> Event:
+    if event.made is None:
+        return event
+    return msgspec.structs.replace(event, made=apart(event.made))
+
+
+def _placed_apart(placed: Placed) -> Placed:
+    if placed.message is None:
+        return placed
+    return msgspec.structs.replace(placed, message=apart(placed.message))
 
 
 def _checked_id(id: object) -> str:
-    if isinstance(id, str | int | UUID) and not isinstance(id, bool) and str(id).strip():
-        return normalised(str(id))
+    if isinstance(id, str | UUID) or (type(id) is int and abs(id) < 2**128):
+        text = str(id)
+        if text.strip() and normalised(text) == text:
+            return text
     raise MessageError(
-        f"an id is required: a str that is not blank, an int or a UUID, not {cut(repr(id), 80)}"
+        "an id is required: a str of whole characters that is not blank, an int or a UUID, not "
+        f"{_shown(id)}"
     )
+
+
+def _shown(given: object) -> str:
+    try:
+        return cut(repr(given), 80)
+    except ValueError:  # Python writes no int of more than 4,300 digits
+        return "a number of thousands of digits"

@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from threading import RLock
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from chatmem_lab.errors import BudgetError, MessageError
-from chatmem_lab.keeper import Event, Keeper
-from chatmem_lab.memory.line import LineState, lines_of, state_of
+from chatmem_lab.errors import BudgetError, ConflictError, MessageError
+from chatmem_lab.html.text import cut
+from chatmem_lab.keeper import Event, Folding, Keeper
 from chatmem_lab.memory.window_journal import WindowJournal, placed
 from chatmem_lab.messages import Message
 from chatmem_lab.policies import Policy, Preset
-from chatmem_lab.stores import Change, Commit, Line, Placed, Store
-from chatmem_lab.tokens import Count, TokenCounter
+from chatmem_lab.stores import Change, Commit, Line, LineState, Placed, Store, lines_of, state_of
+from chatmem_lab.tokens import COUNT_KINDS, Count, TokenCounter
 from chatmem_lab.window import OwnedWindow, Slot
 
 __all__ = ["Session", "apart"]
 
+_T = TypeVar("_T")
+
+#: How often an addition is tried again where other writers were first.
+_TRIES = 100
+
+
+class _Write:
+    """One write: whether a part of it, the fact itself, is in the store before its end."""
+
+    has_flushed = False
+
 
 class Session:
     """One session: what the store holds of it, and what is staged for the next write.
+
+    Safe for threads: one at a time reads or writes, a turn keeps the others waiting. While a
+    summarizer works for a single addition, the message that called for it is stored already
+    and the others may go on.
 
     Attributes
     ----------
@@ -43,20 +60,31 @@ class Session:
         store: Store,
         counter: TokenCounter,
         tools: Sequence[Mapping[str, Any]],
+        keep_history: bool = True,
     ) -> None:
         self.id = id
         self.policy = policy
         self.store = store
         self.is_in_turn = False
+        self._keeps_history = keep_history
         self._counter = counter
         self._tool_schemas = counter.count_tools(tools) if tools else Count(0)
         self._staged: list[Commit] = []
+        self._version = 0
+        self._lock = RLock()
+        #: Whether a write is being made: nothing else may be written meanwhile.
+        self._is_writing = False
+        #: Whether the window is what the commits, staged ones with them, tell.
+        self._is_sound = False
+        #: Whether the lock may be given up while a summarizer works.
+        self._may_call_out = False
+        self._write = _Write()
         self._load()
 
     @property
     def log(self) -> list[Commit]:
         """Every commit, those that are only staged with them."""
-        return [*self.store.commits(self.id), *self._staged]
+        return [*self.store.read(self.id).commits, *self._staged]
 
     @property
     def events(self) -> list[Event]:
@@ -65,16 +93,49 @@ class Session:
 
     # --- what is there
 
-    def refresh(self) -> None:
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Inside, the session is as the store has it, and nobody else changes it."""
+        with self._lock:
+            self._refresh()
+            try:
+                yield
+            except BaseException:
+                # What a read made the policy decide may be half done.
+                self._is_sound = self._is_writing
+                raise
+
+    def _refresh(self) -> None:
         """Read what other writers have added."""
-        if not self.is_in_turn and self.store.version(self.id) != self._version:
-            self._staged.clear()
+        if not self._is_sound:
             self._load()
+        if self.is_in_turn or self._is_writing:
+            return
+        if self.store.version(self.id) != self._version:
+            self._is_sound = False
+            self._stage()
+            if self._staged or not self._follow():
+                self._staged.clear()
+                self._load()
+            self._is_sound = True
+
+    def _follow(self) -> bool:
+        """Go on with the commits that are new; False where they do not follow ours."""
+        stored = self.store.read(self.id, after=self._version)
+        first = stored.version - len(stored.commits) + 1
+        if not stored.commits or first != self._version + 1:
+            return False
+        lines = lines_of(stored.commits)
+        start = self.line if len(lines) == 1 else None
+        self._resume(state_of(lines[-1], start=start))
+        self._version = stored.version
+        return True
 
     def shown(self) -> OwnedWindow:
-        """What a read shows."""
-        self.refresh()
-        self.keeper.before_request()
+        """What a read shows; inside `reading`."""
+        if not self._is_writing:
+            with self._calling_out():
+                self.keeper.before_request()
         return self.keeper.shown()
 
     def to_send(self) -> OwnedWindow:
@@ -82,37 +143,72 @@ class Session:
         shown = self.shown()
         return self.keeper.window if self.keeper.is_untrimmed else shown
 
-    def placed_window(self) -> tuple[Placed, ...]:
-        """The window's slots, as they are stored."""
-        return tuple(placed(slot, self.history) for slot in self.keeper.window.slots)
-
     def _load(self) -> None:
-        commits = self.store.commits(self.id)
-        self._version = len(commits)
-        self.resume(state_of(lines_of([*commits, *self._staged])[-1]))
+        self._is_sound = False
+        stored = self.store.read(self.id)
+        self._version = stored.version
+        self._resume(state_of(lines_of([*stored.commits, *self._staged])[-1]))
+        self._is_sound = True
 
-    def resume(self, line: LineState) -> None:
-        """Go on with `line`; nothing is staged by that."""
-        self._journal = WindowJournal()
+    def _resume(self, line: LineState) -> None:
+        """Go on with `line`; nothing is staged by that. Whatever fails, fails before."""
+        journal = WindowJournal()
         keeper = Keeper(
             self.policy,
             self._counter,
             session_id=self.id,
             tool_schemas=self._tool_schemas,
-            journal=self._journal,
+            journal=journal,
+            call=self._call_out,
         )
-        counts = self._counter.count_messages(line.messages)
+        counts = self._counts_of(line.messages)
         slots = [self._slot(entry, line.messages, counts) for entry in line.window]
-        keeper.resume(line.messages, counts, slots, events=line.events, given=line.given)
-        self.keeper = keeper
-        self.history = list(line.messages)
+        keeper.resume(line, counts, slots)
+        journal.forget()
+        history = list(line.messages)
+        self.keeper, self.history, self._journal = keeper, history, journal
+        self._counts = counts
+        self._times = [*line.times, *[None] * (len(history) - len(line.times))]
         self._given = line.given
-        self._noted_events = len(line.events)
-        self._journal.forget()
+        self._positions = {m.id: i for i, m in enumerate(history) if m.id is not None}
+        self._staged_messages = len(history)
+        self._staged_events = len(line.events)
+        self._changes: list[Change] = []
+        self._has_arrived = False
+
+    def _counts_of(self, messages: Sequence[Message]) -> list[Count]:
+        """What each message counts; those of now are not counted again."""
+        known = getattr(self, "history", [])
+        alike = 0
+        while alike < min(len(known), len(messages)) and known[alike] is messages[alike]:
+            alike += 1
+        rest = messages[alike:]
+        new = self._counter.count_messages(rest)
+        if len(new) != len(rest):
+            raise TypeError(f"{self._counter!r} gave {len(new)} counts for {len(rest)} messages")
+        new = [self._checked(count) for count in new]
+        return [*self._counts[:alike], *new] if alike else new
+
+    def _count(self, message: Message) -> Count:
+        return self._checked(self._counter.count_message(message))
+
+    def _checked(self, count: object) -> Count:
+        """A counter is anybody's code: what it says is looked at before it is used."""
+        if (
+            isinstance(count, Count)
+            and type(count.tokens) is int
+            and count.tokens >= 0
+            and count.kind in COUNT_KINDS
+        ):
+            return count
+        raise TypeError(
+            f"{self._counter!r} must give a Count with a whole number of tokens and a kind, one "
+            f"of {', '.join(COUNT_KINDS)}, not {cut(repr(count), 80)}"
+        )
 
     def _slot(self, entry: Placed, messages: Sequence[Message], counts: Sequence[Count]) -> Slot:
         if entry.message is not None:
-            message, count = entry.message, self._counter.count_message(entry.message)
+            message, count = entry.message, self._count(entry.message)
         else:
             assert entry.position is not None
             message, count = messages[entry.position], counts[entry.position]
@@ -121,166 +217,322 @@ class Session:
     # --- writing
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """What happens inside is one write: it is there as a whole, or it never was."""
-        self.refresh()
-        self._stage_readings()
-        kept, untouched = len(self._staged), self._mark()
-        try:
-            yield
-            if not self.is_in_turn:
-                self._flush()
-        except BaseException:
-            del self._staged[kept:]
-            if self._mark() != untouched:
-                self._load()
-            raise
+    def writing(self, *, fresh: bool = True) -> Iterator[_Write]:
+        """What happens inside is one write: it is there as a whole, or it never was.
+
+        Without `fresh` what others wrote is not read first: it is given up anyway.
+
+        Raises
+        ------
+        MessageError
+            Where a write is being made already: by a policy or a summarizer that is asked
+            for one.
+        """
+        with self._lock:
+            if self._is_writing:
+                raise MessageError(
+                    "the memory is being written to: a policy or a summarizer may read it while "
+                    "it is asked, and add nothing"
+                )
+            if fresh or not self._is_sound:
+                self._refresh()
+            policy, kept, untouched = self.policy, len(self._staged), None
+            write = self._write = _Write()
+            self._is_writing = True
+            try:
+                self._stage()
+                kept, untouched = len(self._staged), self._mark()
+                yield write
+                if not self.is_in_turn:
+                    self._flush()
+            except BaseException as error:
+                self.policy = policy
+                # What reads decided was about a window that is no more.
+                del self._staged[0 if isinstance(error, ConflictError) else kept :]
+                if untouched is None or self._mark() != untouched:
+                    # Where that fails, too, it is loaded when it is used next.
+                    with suppress(Exception):
+                        self._load()
+                raise
+            finally:
+                self._is_writing = False
 
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Writes inside wait for the end; an error discards them all."""
         with self.writing():
             self.is_in_turn = True
+            self._is_writing = False
             try:
                 yield
             finally:
                 self.is_in_turn = False
+                self._is_writing = True
 
     def _mark(self) -> tuple[object, ...]:
         window = self.keeper.window
         return self.keeper, window.version, len(self.history), len(self.events), self._version
 
     def _flush(self) -> None:
-        self.store.append(self.id, self._staged, version=self._version)
-        self._version += len(self._staged)
+        if self._keeps_history or not self._has_left():
+            self._version = self.store.append(self.id, self._staged, version=self._version)
+        else:
+            self._forget()
+            self._version = self.store.replace(self.id, self._staged, version=self._version)
         self._staged.clear()
 
-    def _stage_readings(self) -> None:
-        """What reads made the policy decide is written with the next addition."""
-        change = self._journal.take(self.history, arrived=False)
-        changes = [] if change is None else [change]
-        events = self._new_events()
-        if changes or events:
-            self._staged.append(Commit((), tuple(changes), events))
+    def _stage(self, line: Line | None = None) -> None:
+        """What has happened since the last time is written next, with `line` as its beginning.
 
-    def _new_events(self) -> tuple[Event, ...]:
-        new = tuple(self.events[self._noted_events :])
-        self._noted_events = len(self.events)
-        return new
+        It includes what reads made the policy decide.
+        """
+        self._note()
+        messages = tuple(self.history[self._staged_messages :])
+        events = tuple(self.events[self._staged_events :])
+        changes, self._changes = tuple(self._changes), []
+        self._staged_messages += len(messages)
+        self._staged_events += len(events)
+        if messages or events or changes or line is not None:
+            self._staged.append(
+                Commit(
+                    messages,
+                    changes,
+                    events,
+                    line,
+                    datetime.now(UTC),
+                    self.keeper.is_over_budget,
+                    self.keeper.was_asked,
+                )
+            )
 
-    def take_in(
-        self, messages: Sequence[Message], *, is_batch: bool, line: Line | None = None
-    ) -> None:
-        """`messages` arrive, and are staged as one commit, with `line` as the first of one.
+    def _note(self) -> None:
+        """What changed in the window beside that an arrived message took its place."""
+        change = self._journal.take(self.history, arrived=self._has_arrived)
+        self._has_arrived = False
+        if change is not None:
+            self._changes.append(change)
+
+    def add(self, messages: Sequence[Message], *, is_batch: bool) -> None:
+        """`messages` are added; where other writers were first, after theirs.
 
         Raises
         ------
         MessageError, BudgetError
             Where the rules refuse one; in a batch its index is named.
+        ConflictError
+            In a turn, or if other writers are always first.
         """
+
+        def take_in() -> None:
+            with self._calling_out(not is_batch):
+                self._take_in(messages, is_batch=is_batch)
+
+        self.write(take_in)
+
+    def write(self, work: Callable[[], object], *, fresh: bool = True) -> None:
+        """Do `work` as one write; where other writers were first, again after theirs.
+
+        Raises
+        ------
+        ConflictError
+            In a turn, or if other writers are always first.
+        """
+        for attempt in range(_TRIES):
+            write = None
+            try:
+                with self.writing(fresh=fresh or attempt > 0) as write:
+                    work()
+                return
+            except ConflictError:
+                if write is not None and write.has_flushed:
+                    return
+                if self.is_in_turn or attempt == _TRIES - 1:
+                    raise
+
+    def _take_in(
+        self, messages: Sequence[Message], *, is_batch: bool, line: Line | None = None
+    ) -> None:
+        """`messages` arrive, and are staged; with `line` as the first of one."""
         rules = self.keeper.rules
         as_given = line is not None and rules.set_as == "given"
-        before = len(self.history)
-        changes: list[Change] = []
         if as_given or (is_batch and rules.batch == "once"):
             with self.keeper.batch(as_given=as_given):
-                self._arrive_all(messages, changes, is_batch=is_batch, as_given=as_given)
-            self._note(changes, arrived=False)
+                self._arrive_all(messages, is_batch=is_batch, as_given=as_given)
         else:
-            self._arrive_all(messages, changes, is_batch=is_batch, as_given=False)
-        new = tuple(self.history[before:])
+            self._arrive_all(messages, is_batch=is_batch, as_given=False)
         if as_given and line is not None:
-            self._given = len(new)
-            line = msgspec.structs.replace(line, given=len(new))
-        if new or line is not None:
-            self._staged.append(Commit(new, tuple(changes), self._new_events(), line))
+            self._given = len(self.history)
+            line = msgspec.structs.replace(line, given=len(self.history))
+        self._stage(line)
 
-    def _arrive_all(
-        self,
-        messages: Sequence[Message],
-        changes: list[Change],
-        *,
-        is_batch: bool,
-        as_given: bool,
-    ) -> None:
+    def _arrive_all(self, messages: Sequence[Message], *, is_batch: bool, as_given: bool) -> None:
         for index, message in enumerate(messages):
             try:
-                arrived = self._arrive(message, as_given=as_given)
+                self._arrive(message, as_given=as_given)
             except (MessageError, BudgetError) as refused:
                 if not is_batch:
                     raise
                 raise type(refused)(f"messages[{index}]: {refused}") from None
-            if arrived:
-                self._note(changes, arrived=True)
+            self._note()
 
-    def _arrive(self, message: Message, *, as_given: bool) -> bool:
-        """Take one message in; False where the rules let it leave no trace."""
+    def _arrive(self, message: Message, *, as_given: bool) -> None:
+        """Take one message in, unless the rules let it leave no trace, or it is here already."""
         keeper = self.keeper
-        count = self._counter.count_message(message)
+        if self._is_here(message):
+            return
+        count = self._count(message)
         keeper.check(message, count, self.history)
         if not as_given and keeper.is_ignored(message):
-            return False
+            return
         if message.role == "assistant" and message.generated:
             keeper.before_request()
             keeper.request += 1
-        self.history.append(message)
+            self._note()
+        self._append(message, count)
         keeper.add(message, count, len(self.history) - 1)
-        return True
 
-    def _note(self, changes: list[Change], *, arrived: bool) -> None:
-        change = self._journal.take(self.history, arrived=arrived)
-        if change is not None:
-            changes.append(change)
+    def _append(self, message: Message, count: Count) -> None:
+        if message.id is not None:
+            self._positions[message.id] = len(self.history)
+        self.history.append(message)
+        self._counts.append(count)
+        self._times.append(datetime.now(UTC))
+        self._has_arrived = True
+
+    def _is_here(self, message: Message) -> bool:
+        """Whether a message with its id has been added; the same one twice is one."""
+        position = self._positions.get(message.id) if message.id is not None else None
+        if position is None:
+            return False
+        if self.history[position].same_as(message):
+            return True
+        raise MessageError(
+            f"message {position} has the id {cut(repr(message.id), 80)} already, and says "
+            "something else: an id stands for one message"
+        )
+
+    # --- while a summarizer works
+
+    @contextmanager
+    def _calling_out(self, allowed: bool = True) -> Iterator[None]:
+        self._may_call_out = allowed and not self.is_in_turn
+        try:
+            yield
+        finally:
+            self._may_call_out = False
+
+    def _call_out(self, work: Callable[[], _T]) -> _T:
+        """Do `work` while others may read and write, once what led to it is stored."""
+        if not self._may_call_out:
+            return work()
+        self._may_call_out = False
+        write, keeper = self._write, self.keeper
+        if self._has_arrived:
+            self._stage()
+            self._flush()
+            write.has_flushed = True
+        was_writing, self._is_writing = self._is_writing, False
+        self._lock.release()
+        try:
+            result = work()
+        finally:
+            self._lock.acquire()
+            self._write, self._is_writing = write, was_writing
+        if self.keeper is not keeper and isinstance(result, Folding):
+            self.keeper.lose(result)
+        return result
+
+    # --- what left is not kept
+
+    def _has_left(self) -> bool:
+        slots = self.keeper.window.slots
+        kept = [slot for slot in slots if slot.position is not None]
+        return (
+            bool(self.events)
+            or len(kept) < len(self.history)
+            or any(commit.line is not None for commit in self._staged)
+        )
+
+    def _forget(self) -> None:
+        """The window alone is left, and begins a line of its own."""
+        messages: list[Message] = []
+        times: list[datetime | None] = []
+        window: list[Placed] = []
+        for slot in self.keeper.window.slots:
+            if slot.position is None:
+                order = (window[-1].order if window else -1.0) + 0.5 ** (len(window) + 2)
+                window.append(Placed(order, None, "made", slot.message))
+                continue
+            window.append(Placed(float(len(messages)), len(messages)))
+            times.append(self._times[slot.position])
+            messages.append(slot.message)
+        keeper = self.keeper
+        line = LineState(messages, (), 0, window, times, keeper.is_over_budget, keeper.was_asked)
+        self._resume(line)
+        start = Line("forget", tuple(window))
+        self._staged = [
+            Commit(tuple(messages), (), (), start, datetime.now(UTC), line.is_over, line.was_asked)
+        ]
 
     # --- other lines
 
-    def begin(self, kind: Literal["clear", "set", "fork"], messages: Sequence[Message]) -> None:
-        """A new line begins, with `messages`."""
-        self.resume(LineState())
-        self.take_in(messages, is_batch=True, line=Line(kind))
+    def begin(self, kind: Literal["clear", "set"], messages: Sequence[Message]) -> None:
+        """A new line begins, with `messages`; inside `writing`."""
+        self._resume(LineState())
+        self._take_in(messages, is_batch=True, line=Line(kind))
 
     def begin_with(self, kind: Literal["restore", "fork"], line: LineState, policy: str) -> None:
         """A new line begins with all that `line` holds, which `policy` had left so."""
-        window = line.window
-        self.resume(line)
-        changes: list[Change] = []
+        self._resume(line)
         if policy != repr(self.policy):
             self.keeper.ask_again()
-            self._note(changes, arrived=False)
-        self._noted_events = len(self.events)
-        start = Line(kind, tuple(window), line.given)
-        self._staged.append(Commit(tuple(self.history), tuple(changes), tuple(self.events), start))
+        self._staged_messages = self._staged_events = 0
+        self._stage(Line(kind, tuple(line.window), line.given))
 
     def set_policy(self, policy: Policy | Preset) -> None:
-        """The same line under another policy, which is asked at once."""
-        before = self.policy
+        """The same line under another policy, which is asked at once; inside `writing`."""
         line = self.line
-        try:
-            self.policy = policy
-            self.resume(line)
-            self.keeper.ask_again()
-        except BaseException:
-            self.policy = before
-            raise
-        self._stage_readings()
+        self.policy = policy
+        self._resume(line)
+        self.keeper.ask_again()
+        self._stage()
 
     @property
     def line(self) -> LineState:
         """The active line as it is."""
-        return LineState(self.history, self.events, self._given, self.placed_window())
+        slots = self.keeper.window.slots
+        return LineState(
+            self.history,
+            self.events,
+            self._given,
+            tuple(placed(slot, self.history) for slot in slots),
+            self._times,
+            self.keeper.is_over_budget,
+            self.keeper.was_asked,
+        )
 
-    def line_at(self, at: int) -> LineState | None:
+    def line_at(self, at: int) -> LineState:
         """The active line as it was when it had `at` messages.
 
-        None where it began with more messages than that: how the window was then, it does
-        not tell.
+        Where it began with more messages than that, it does not tell how the window was then:
+        it is what the policy leaves of them now.
         """
         commits = lines_of(self.log)[-1]
         first = commits[0] if commits else Commit()
         began_with = first.line is not None and first.line.window is not None
-        if began_with and at < len(first.messages):
-            return None
-        return state_of(commits, until=at)
+        if not began_with or at >= len(first.messages):
+            return state_of(commits, until=at)
+        keeper = Keeper(
+            self.policy, self._counter, session_id=self.id, tool_schemas=self._tool_schemas
+        )
+        history = list(self.history[:at])
+        for position, message in enumerate(history):
+            if message.role == "assistant" and message.generated:
+                keeper.before_request()
+                keeper.request += 1
+            keeper.add(message, self._counts[position], position)
+        slots = tuple(placed(slot, history) for slot in keeper.window.slots)
+        return LineState(history, keeper.events, min(self._given, at), slots, self._times[:at])
 
 
 def apart(message: Message) -> Message:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -36,6 +37,9 @@ class Snapshot(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
         The recipe of the policy that left this window.
     given : int
         How many messages, from the first, had entered as they were given.
+    is_over, was_asked : bool
+        Whether an event has said that the window is over its limit; whether a policy that
+        waits for requests was asked about it.
     model : str, optional
     tools : tuple of dict
     format : 1
@@ -59,6 +63,8 @@ class Snapshot(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tr
     events: tuple[Event, ...] = ()
     policy: str = ""
     given: int = 0
+    is_over: bool = False
+    was_asked: bool = False
     model: str | None = None
     tools: tuple[dict[str, Any], ...] = ()
     format: Literal[1] = 1
@@ -104,30 +110,76 @@ def check_snapshot(snapshot: Snapshot) -> None:
     ------
     SnapshotError
     """
+    _check_types(snapshot)
+    held = len(snapshot.messages)
     for index, message in enumerate(snapshot.messages):
-        try:
-            check_message(message)
-        except MessageError as wrong:
-            raise SnapshotError(f"messages[{index}]: {wrong}") from None
-    if not 0 <= snapshot.given <= len(snapshot.messages):
-        raise SnapshotError(f"given is {snapshot.given}, of {len(snapshot.messages)} messages")
+        _check(message, f"messages[{index}]")
+    if not 0 <= snapshot.given <= held:
+        raise SnapshotError(f"given is {snapshot.given}, of {held} messages")
     last = -math.inf
     seen: set[int] = set()
     for index, slot in enumerate(snapshot.window):
-        misfit = _misfit(slot, len(snapshot.messages), last, seen)
+        misfit = _misfit(slot, snapshot.messages, last, seen)
         if misfit:
             raise SnapshotError(f"window[{index}] {misfit}: the snapshot has been changed by hand")
+        if slot.message is not None:
+            _check(slot.message, f"window[{index}].message")
         last = slot.order
         if slot.position is not None:
             seen.add(slot.position)
+    for index, event in enumerate(snapshot.events):
+        if not all(-1 <= position < held for position in _positions(event)):
+            raise SnapshotError(
+                f"events[{index}] names a message that the history of {held} does not have: the "
+                "snapshot has been changed by hand"
+            )
+        if event.made is not None:
+            _check(event.made, f"events[{index}].made")
 
 
-def _misfit(slot: Placed, messages: int, last: float, seen: set[int]) -> str:
+def _check_types(snapshot: Snapshot) -> None:
+    """A snapshot that was not read from JSON may hold anything."""
+    for name, kind in (
+        ("messages", Message),
+        ("window", Placed),
+        ("events", Event),
+        ("tools", dict),
+    ):
+        given = getattr(snapshot, name)
+        if not isinstance(given, tuple) or not all(isinstance(value, kind) for value in given):
+            raise SnapshotError(f"{name} must be a tuple of {kind.__name__}")
+    if type(snapshot.given) is not int or not isinstance(snapshot.policy, str):
+        raise SnapshotError("given must be a whole number, and policy a str")
+
+
+def _check(message: Message, path: str) -> None:
+    try:
+        check_message(message)
+    except MessageError as wrong:
+        raise SnapshotError(f"{path}: {wrong}") from None
+
+
+def _positions(event: Event) -> Iterator[int]:
+    yield event.position
+    for unit in event.units:
+        yield from unit
+
+
+def _misfit(slot: Placed, messages: Sequence[Message], last: float, seen: set[int]) -> str:
     position = slot.position
-    if not math.isfinite(slot.order) or slot.order <= last:
-        return f"stands at {slot.order}, not behind {last}"
-    if position is None:
-        return "" if slot.message is not None else "is a made message without content"
-    if not 0 <= position < messages:
-        return f"names message {position}, and the history has {messages}"
-    return f"shows message {position} again" if position in seen else ""
+    if position is None and slot.message is None:
+        return "is a made message without content"
+    if (position is None) != (slot.state == "made"):
+        return f"is {slot.state} and has position {position}: a made message has none"
+    if (slot.state == "kept") != (slot.message is None):
+        return f"is {slot.state}, and its content is{' not' * (slot.message is None)} beside it"
+    if position is not None:
+        if not 0 <= position < len(messages):
+            return f"names message {position}, and the history has {len(messages)}"
+        if position in seen:
+            return f"shows message {position} again"
+        if slot.message is not None and slot.message.role != messages[position].role:
+            return f"shows message {position} in another role"
+    if not math.isfinite(slot.order) or not last < slot.order < len(messages):
+        return f"stands at {slot.order}, not behind {last} and before {len(messages)}"
+    return ""

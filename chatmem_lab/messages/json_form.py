@@ -79,7 +79,7 @@ def from_json(text: str | bytes) -> Message | tuple[Message, ...]:
     >>> from_json('{"role":"user","parts":[{"type":"text","text":"hi"}]}').text
     'hi'
     """
-    is_list = text.lstrip()[:1] in ("[", b"[")
+    is_list = isinstance(text, str | bytes) and text.lstrip()[:1] in ("[", b"[")
     wanted = tuple[_StrictMessage, ...] if is_list else _StrictMessage
     decoded = decode_json(text, wanted, "a message or a list of them")
     messages = tuple(_plain(message) for message in (decoded if is_list else (decoded,)))

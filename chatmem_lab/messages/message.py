@@ -156,9 +156,17 @@ def _parts(text: str | None, images: Iterable[str | Path | bytes] = ()) -> tuple
         )
     if isinstance(images, str | bytes | Path):
         raise MessageError(f"images is a list: write images=[{cut(repr(images), 60)}]")
+    if not isinstance(images, Iterable):
+        raise MessageError(f"images is a list, not {cut(repr(images), 60)}")
     shown: list[Part] = [Text(text)] if text else []
     shown += [Image(_image_url(image)) for image in images]
     return tuple(shown)
+
+
+def _facts(metadata: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise MessageError(f"metadata is a dict or None, not {cut(repr(metadata), 60)}")
+    return dict(metadata) if metadata else None
 
 
 def _image_url(image: str | Path | bytes) -> str:
@@ -202,7 +210,7 @@ def system(text: str, *, metadata: Mapping[str, Any] | None = None) -> Message:
     >>> system("Be brief.").role
     'system'
     """
-    return Message("system", _parts(text), metadata=dict(metadata) if metadata else None)
+    return Message("system", _parts(text), metadata=_facts(metadata))
 
 
 def developer(text: str, *, metadata: Mapping[str, Any] | None = None) -> Message:
@@ -211,7 +219,7 @@ def developer(text: str, *, metadata: Mapping[str, Any] | None = None) -> Messag
     >>> developer("Answer in French.").role
     'developer'
     """
-    return Message("developer", _parts(text), metadata=dict(metadata) if metadata else None)
+    return Message("developer", _parts(text), metadata=_facts(metadata))
 
 
 def user(
@@ -226,9 +234,7 @@ def user(
     >>> user("What is on this cover?", images=["https://example.org/cover.png"]).parts[1].url
     'https://example.org/cover.png'
     """
-    return Message(
-        "user", _parts(text, images), name=name, metadata=dict(metadata) if metadata else None
-    )
+    return Message("user", _parts(text, images), name=name, metadata=_facts(metadata))
 
 
 def assistant(
@@ -243,7 +249,7 @@ def assistant(
     >>> assistant("Let me look.", tool_calls=[ToolCall("call_1", "lookup", "{}")]).kind
     'tool call'
     """
-    if isinstance(tool_calls, ToolCall | str | Mapping):
+    if isinstance(tool_calls, ToolCall | str | Mapping) or not isinstance(tool_calls, Iterable):
         raise MessageError(
             f"tool_calls is a list of ToolCall, not {type(tool_calls).__name__}: write "
             'tool_calls=[ToolCall("call_1", "lookup", "{}")]'
@@ -253,7 +259,7 @@ def assistant(
         _parts(text),
         tool_calls=tuple(tool_calls),
         generated=generated,
-        metadata=dict(metadata) if metadata else None,
+        metadata=_facts(metadata),
     )
 
 
@@ -276,5 +282,5 @@ def tool_output(
         tool_call_id=call_id,
         name=name,
         is_error=is_error,
-        metadata=dict(metadata) if metadata else None,
+        metadata=_facts(metadata),
     )

@@ -22,7 +22,11 @@ __all__ = [
 ]
 
 
-class Text(Struct, frozen=True, gc=False, tag="text"):
+class _Value(Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
+    """Read from JSON, a misspelt field is an error and does not vanish."""
+
+
+class Text(_Value, frozen=True, gc=False, tag="text"):
     """Plain text.
 
     Examples
@@ -34,14 +38,18 @@ class Text(Struct, frozen=True, gc=False, tag="text"):
     text: str
 
 
-class Image(Struct, frozen=True, gc=False, tag="image", omit_defaults=True):
+class Image(
+    Struct, frozen=True, gc=False, tag="image", omit_defaults=True, forbid_unknown_fields=True
+):
     """An image by address or as a ``data:`` URL; `detail` as OpenAI means it."""
 
     url: str
     detail: str | None = None
 
 
-class File(Struct, frozen=True, gc=False, tag="file", omit_defaults=True):
+class File(
+    Struct, frozen=True, gc=False, tag="file", omit_defaults=True, forbid_unknown_fields=True
+):
     """A file by address, provider id or ``data:`` URL."""
 
     name: str | None = None
@@ -49,7 +57,9 @@ class File(Struct, frozen=True, gc=False, tag="file", omit_defaults=True):
     file_id: str | None = None
 
 
-class Audio(Struct, frozen=True, gc=False, tag="audio", omit_defaults=True):
+class Audio(
+    Struct, frozen=True, gc=False, tag="audio", omit_defaults=True, forbid_unknown_fields=True
+):
     """Sound, base64 in `data`, with what was said where it is known."""
 
     data: str
@@ -57,7 +67,9 @@ class Audio(Struct, frozen=True, gc=False, tag="audio", omit_defaults=True):
     transcript: str | None = None
 
 
-class Reasoning(Struct, frozen=True, gc=False, tag="reasoning", omit_defaults=True):
+class Reasoning(
+    Struct, frozen=True, gc=False, tag="reasoning", omit_defaults=True, forbid_unknown_fields=True
+):
     """A model's reasoning: readable text, or only a sealed `signature`."""
 
     text: str = ""
@@ -65,13 +77,13 @@ class Reasoning(Struct, frozen=True, gc=False, tag="reasoning", omit_defaults=Tr
     signature: str | None = None
 
 
-class Refusal(Struct, frozen=True, gc=False, tag="refusal"):
+class Refusal(_Value, frozen=True, gc=False, tag="refusal"):
     """A model's refusal to answer."""
 
     text: str
 
 
-class Opaque(Struct, frozen=True, gc=False, tag="opaque"):
+class Opaque(_Value, frozen=True, gc=False, tag="opaque"):
     """A part that is not modelled: its kind, and its JSON as it came."""
 
     kind: str
@@ -81,7 +93,7 @@ class Opaque(Struct, frozen=True, gc=False, tag="opaque"):
 Part = Text | Image | File | Audio | Reasoning | Refusal | Opaque
 
 
-class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
+class ToolCall(_Value, frozen=True, gc=False):
     """A tool call; `arguments` is the raw string, byte for byte.
 
     Examples
@@ -95,7 +107,7 @@ class ToolCall(Struct, frozen=True, gc=False, omit_defaults=True):
     arguments: str = ""
 
 
-class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
+class Usage(_Value, frozen=True, gc=False):
     """Recorded token usage of one model response, normalised.
 
     `input_tokens` includes the cached ones; `output_tokens` includes reasoning.
@@ -109,7 +121,7 @@ class Usage(Struct, frozen=True, gc=False, omit_defaults=True):
     reasoning_tokens: int | None = None
 
 
-class SummaryOf(Struct, frozen=True, gc=False, omit_defaults=True):
+class SummaryOf(_Value, frozen=True, gc=False):
     """What a made message stands for.
 
     Parameters

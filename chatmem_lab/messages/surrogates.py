@@ -30,7 +30,10 @@ def normalised_json(value: Any) -> Any:
     if isinstance(value, str):
         return normalised(value)
     if isinstance(value, dict):
-        return {normalised(str(key)): normalised_json(child) for key, child in value.items()}
+        whole = {normalised(str(key)): normalised_json(child) for key, child in value.items()}
+        if len(whole) < len(value):
+            raise ValueError(f"two keys of {sorted(whole)!r:.80} are one without surrogates")
+        return whole
     if isinstance(value, list | tuple):
         return [normalised_json(child) for child in value]
     return value

@@ -15,7 +15,10 @@ from chatmem_lab.html.text import cut
 from chatmem_lab.messages.message import Message, Role
 from chatmem_lab.messages.parts import Part, SummaryOf, ToolCall, Usage
 
-__all__ = ["check_message", "find_not_finite", "with_texts"]
+__all__ = ["check_kept", "check_message", "find_not_finite", "with_texts"]
+
+#: Metadata that is nested deeper is refused: what reads JSON has such an end, too.
+_DEEPEST = 100
 
 _ROLES: tuple[str, ...] = get_args(Role)
 _PARTS: tuple[type, ...] = get_args(Part)
@@ -71,10 +74,91 @@ def check_message(message: Message) -> None:
         if not isinstance(call, ToolCall):
             raise MessageError(f"tool_calls[{index}] must be a ToolCall, not {_shown(call)}")
         _check_texts(call, f"tool_calls[{index}]")
+    if message.summary is not None:
+        _check_summary(message.summary)
+    if message.usage is not None:
+        for name in message.usage.__struct_fields__:
+            _check_number(getattr(message.usage, name), f"usage.{name}", optional=True)
     for name in ("metadata", "extra"):
         path = find_not_finite(getattr(message, name), name)
         if path:
             raise MessageError(f"{path} is no number that JSON can hold: use None or text")
+
+
+def check_kept(message: Message) -> None:
+    """Refuse metadata and extra that would not come back from JSON as they are.
+
+    Raises
+    ------
+    MessageError
+        With the path to what cannot be kept.
+
+    Examples
+    --------
+    >>> check_kept(Message("user", metadata={"tags": {"a", "b"}}))
+    Traceback (most recent call last):
+    ...
+    chatmem_lab.errors.MessageError: metadata.tags is a set: only None, True and False, numbers, \
+text, lists and dicts with text as keys can be kept
+    """
+    for name in ("metadata", "extra"):
+        found = _find_unkept(getattr(message, name), name)
+        if found:
+            raise MessageError(
+                f"{found}: only None, True and False, numbers, text, lists and dicts with text "
+                "as keys can be kept"
+            )
+
+
+def _find_unkept(value: object, path: str) -> str | None:
+    remaining: list[tuple[object, str, int]] = [(value, path, 0)]
+    while remaining:
+        value, path, depth = remaining.pop()
+        if depth > _DEEPEST:
+            return f"{cut(path, 80)} is nested more than {_DEEPEST} deep, or holds itself"
+        if value is None or type(value) in (bool, float, str):
+            continue
+        if type(value) is int and -(2**63) <= value < 2**64:
+            continue
+        if type(value) is list:
+            remaining += [(child, f"{path}[{i}]", depth + 1) for i, child in enumerate(value)]
+            continue
+        if type(value) is not dict:
+            what = "a number of more than 64 bits" if type(value) is int else type(value).__name__
+            return f"{path} is {_with_article(what)}"
+        for key, child in value.items():
+            if type(key) is not str:
+                return f"{path} has the key {_shown(key)}"
+            remaining.append((child, f"{path}.{key}", depth + 1))
+    return None
+
+
+def _with_article(what: str) -> str:
+    if " " in what:
+        return what
+    return f"{'an' if what[:1].lower() in 'aeiou' else 'a'} {what}"
+
+
+def _check_summary(summary: SummaryOf) -> None:
+    _check_number(summary.generation, "summary.generation")
+    if not isinstance(summary.by, str):
+        raise MessageError(f"summary.by must be a str, not {_shown(summary.by)}")
+    if not isinstance(summary.ranges, tuple):
+        raise MessageError(
+            f"summary.ranges must be a tuple of pairs, not {_shown(summary.ranges)}"
+        )
+    for index, pair in enumerate(summary.ranges):
+        if not (isinstance(pair, tuple) and len(pair) == 2):
+            raise MessageError(f"summary.ranges[{index}] must be a pair, not {_shown(pair)}")
+        for number in pair:
+            _check_number(number, f"summary.ranges[{index}]")
+
+
+def _check_number(value: object, path: str, *, optional: bool = False) -> None:
+    if value is None and optional:
+        return
+    if type(value) is not int or not 0 <= value < 2**53:
+        raise MessageError(f"{path} must be a whole number from 0, not {_shown(value)}")
 
 
 def with_texts(message: Message, change: Callable[[str], str]) -> Message:

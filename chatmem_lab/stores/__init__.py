@@ -2,6 +2,20 @@
 
 from chatmem_lab.stores.commit import Change, Commit, Line, Placed
 from chatmem_lab.stores.in_memory import MemoryStore
-from chatmem_lab.stores.store import Store
+from chatmem_lab.stores.line_state import LineState, lines_of, state_of
+from chatmem_lab.stores.store import Store, Stored, check_version, first_version
 
-__all__ = ["Change", "Commit", "Line", "MemoryStore", "Placed", "Store"]
+__all__ = [
+    "Change",
+    "Commit",
+    "Line",
+    "LineState",
+    "MemoryStore",
+    "Placed",
+    "Store",
+    "Stored",
+    "check_version",
+    "first_version",
+    "lines_of",
+    "state_of",
+]

@@ -6,6 +6,7 @@ that no summarizer has to be called again to know what the model saw.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
@@ -60,7 +61,8 @@ class Line(Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fie
 
     Parameters
     ----------
-    kind : {"clear", "set", "restore", "fork"}
+    kind : {"clear", "set", "restore", "fork", "forget"}
+        "forget": what left the window is not kept, and what is left begins anew.
     window : tuple of Placed, optional
         The window that it begins with, over the commit's messages; None where those enter
         one after the other.
@@ -68,7 +70,7 @@ class Line(Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fie
         How many of its messages entered as they were given, whatever the rules say.
     """
 
-    kind: Literal["clear", "set", "restore", "fork"]
+    kind: Literal["clear", "set", "restore", "fork", "forget"]
     window: tuple[Placed, ...] | None = None
     given: int = 0
 
@@ -85,9 +87,18 @@ class Commit(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     events : tuple of Event
     line : Line, optional
         Set where a new line begins: then `messages` are its first.
+    created_at : datetime, optional
+        When it was written.
+    is_over : bool
+        Whether the window was over the policy's limit, and an event has said so.
+    was_asked : bool
+        Whether a policy that waits for requests was asked about the window as it is.
     """
 
     messages: tuple[Message, ...] = ()
     changes: tuple[Change, ...] = ()
     events: tuple[Event, ...] = ()
     line: Line | None = None
+    created_at: datetime | None = None
+    is_over: bool = False
+    was_asked: bool = False

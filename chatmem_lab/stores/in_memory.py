@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import Lock
 
-from chatmem_lab.errors import ConflictError
-from chatmem_lab.html.text import cut
 from chatmem_lab.stores.commit import Commit
+from chatmem_lab.stores.store import Stored, check_version, first_version
 
 __all__ = ["MemoryStore"]
 
@@ -25,44 +24,54 @@ class MemoryStore:
     """
 
     def __init__(self) -> None:
-        self._sessions: dict[str, list[Commit]] = {}
+        self._versions: dict[str, int] = {}
+        self._commits: dict[str, list[Commit]] = {}
         self._lock = Lock()
 
     def version(self, session_id: str) -> int:
-        """How many commits the session has."""
-        return len(self._sessions.get(session_id, ()))
+        """The number of the session's newest commit; 0 if there is none."""
+        return self._versions.get(session_id, 0)
 
-    def commits(self, session_id: str) -> Sequence[Commit]:
-        """All commits of the session, oldest first."""
-        return tuple(self._sessions.get(session_id, ()))
-
-    def append(self, session_id: str, commits: Sequence[Commit], *, version: int) -> None:
-        """Append all of `commits`, or none.
-
-        Raises
-        ------
-        ConflictError
-            If the session's version is not `version`.
-        """
+    def read(self, session_id: str, *, after: int = 0) -> Stored:
+        """The version, and the commits with higher numbers than `after`."""
         with self._lock:
-            held = self._sessions.get(session_id, [])
-            if len(held) != version:
-                raise ConflictError(
-                    f"session {cut(repr(session_id), 80)} has version {len(held)}, and this "
-                    f"write knew version {version}: read it again and repeat the write"
-                )
-            if commits:
-                self._sessions[session_id] = held
-                held.extend(commits)
+            commits = self._commits.get(session_id, [])
+            version = self.version(session_id)
+            newer = min(max(version - after, 0), len(commits))
+            return Stored(version, tuple(commits[len(commits) - newer :]))
 
-    def delete(self, session_id: str) -> None:
-        """Erase the session for good."""
+    def append(self, session_id: str, commits: Sequence[Commit], *, version: int) -> int:
+        """Append all of `commits`, or none; the new version."""
+        return self._write(session_id, commits, version, keep=True)
+
+    def replace(self, session_id: str, commits: Sequence[Commit], *, version: int) -> int:
+        """Append all of `commits` and erase all that were there before; the new version."""
+        return self._write(session_id, commits, version, keep=False)
+
+    def _write(
+        self, session_id: str, commits: Sequence[Commit], version: int, *, keep: bool
+    ) -> int:
         with self._lock:
-            self._sessions.pop(session_id, None)
+            check_version(session_id, wanted=version, found=self.version(session_id))
+            if not commits:
+                return version
+            if keep:
+                self._commits.setdefault(session_id, []).extend(commits)
+            else:
+                self._commits[session_id] = list(commits)
+            new = version + len(commits) if version else first_version(len(commits))
+            self._versions[session_id] = new
+            return new
+
+    def delete(self, session_id: str) -> bool:
+        """Erase the session for good; whether there was one."""
+        with self._lock:
+            self._commits.pop(session_id, None)
+            return self._versions.pop(session_id, 0) > 0
 
     def sessions(self) -> Sequence[str]:
-        """The ids of all sessions that have commits."""
-        return tuple(self._sessions)
+        """The ids of all sessions that there are, sorted."""
+        return sorted(self._versions)
 
     def __repr__(self) -> str:
-        return f"<MemoryStore, {len(self._sessions):,} sessions>"
+        return f"<MemoryStore, {len(self._versions):,} sessions>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
@@ -29,11 +28,13 @@ class Journal(Protocol):
 class OwnedWindow(Window):
     """The keeper's own window. Every change is told to `journal`, if there is one."""
 
-    __slots__ = ("journal",)
+    __slots__ = ("_latest", "journal")
 
     def __init__(self, *args: object, journal: Journal | None = None, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.journal = journal
+        #: The position of the message that arrived last.
+        self._latest = -1.0
 
     # --- entering
 
@@ -52,8 +53,9 @@ class OwnedWindow(Window):
 
     def put_in_front(self, slot: Slot, *, newest: bool) -> None:
         """`slot` enters before everything else."""
-        order = self._units[self._head].order - 1.0 if self.unit_count else 0.0
-        unit = Unit(msgspec.structs.replace(slot, order=min(order, slot.order)))
+        order = self._units[self._head].order - 1.0 if self.unit_count else self._latest
+        own = order if slot.position is None else slot.order
+        unit = Unit(msgspec.structs.replace(slot, order=min(order, own)))
         self._units.insert(self._head, unit)
         if newest:
             self._newest = unit
@@ -63,19 +65,45 @@ class OwnedWindow(Window):
     def insert(self, slot: Slot, index: int) -> None:
         """`slot` enters as a unit of its own before the unit at `index`."""
         units = self._units
-        before = units[index - 1].slots[-1].order if index > self._head else None
-        after = units[index].order if index < len(units) else None
-        if before is None:
-            order = (after if after is not None else 1.0) - 1.0
-        elif after is None:
-            # The next message has the next whole number: stay below it.
-            order = (before + math.floor(before) + 1) / 2
-        else:
-            order = (before + after) / 2
+        after = units[index].order if index < len(units) else self._next_order
+        before = units[index - 1].slots[-1].order if index > self._head else after - 1.0
+        order = (before + after) / 2
+        if not before < order < after:
+            index, order = self._respaced(index)
         unit = Unit(msgspec.structs.replace(slot, order=order))
         units.insert(index, unit)
         self._first_free = min(self._first_free, index)
         self._entered(unit.slots[0])
+
+    def _respaced(self, index: int) -> tuple[int, float]:
+        """Room between the made messages around `index`, and the order that is free there.
+
+        Between two numbers there are but so many others: made messages that crowd at one
+        place are put at equal distances.
+        """
+        units = self._units
+        start, stop = index, index
+        while start > self._head and units[start - 1].is_made:
+            start -= 1
+        while stop < len(units) and units[stop].is_made:
+            stop += 1
+        high = units[stop].order if stop < len(units) else self._next_order
+        low = units[start - 1].slots[-1].order if start > self._head else high - 1.0
+        step = (high - low) / (stop - start + 2)
+        for place in range(start, stop):
+            old = units[place].slots[0]
+            new = msgspec.structs.replace(
+                old, order=low + step * (place - start + 1 + (place >= index))
+            )
+            units[place].slots[0] = new
+            self._left(old, "")
+            self._entered(new)
+        return index, low + step * (index - start + 1)
+
+    @property
+    def _next_order(self) -> float:
+        """The order of the message that arrives next."""
+        return self._latest + 1.0
 
     def take_place(self, slot: Slot, order: float) -> None:
         """`slot` enters as a unit of its own where `order` was."""
@@ -170,10 +198,18 @@ class OwnedWindow(Window):
             self.settle(newest)
         self.version += 1
 
-    def settle(self, newest: int) -> None:
-        """The unit that holds the latest position up to `newest` is the one that arrived last."""
-        held = [u for u in self._units[self._head :] if u.positions and u.positions[0] <= newest]
+    def settle(self, newest: int, since: int = 0) -> None:
+        """The unit that holds the latest position up to `newest` is the one that arrived last.
+
+        None did, if that position is before `since`.
+        """
+        held = [
+            u
+            for u in self._units[self._head :]
+            if u.positions and u.positions[0] <= newest and u.positions[-1] >= since
+        ]
         self._newest = max(held, key=lambda unit: unit.positions[0], default=None)
+        self._latest = max(self._latest, float(newest))
 
     def copy(self, apart: Callable[[Message], Message]) -> Window:
         """The window as it is now, for others to keep.
@@ -260,6 +296,8 @@ class OwnedWindow(Window):
         self.message_tokens += sign * slot.tokens
         if slot.position is None:
             return
+        if slot.position > self._latest:
+            self._latest = float(slot.position)
         if slot.message.role in INSTRUCTION_ROLES:
             self._instruction_messages += sign
             self._instruction_tokens += sign * slot.tokens

@@ -303,11 +303,16 @@ def test_a_summarizer_that_adds_to_its_own_memory_is_called_once():
 
     policy = Summarize(Chatty(), trigger=Messages(2), keep=Messages(1))
     memory = Chatty.memory = ChatMemory(policy, id="x", counter=LengthCounter())
-    memory.add_all(chat("uau"))
+    for message in chat("uau"):
+        memory.add(message)
     assert Chatty.calls == 1
     assert [m.text for m in memory.history] == ["0", "1", "2", "by the way"]
-    failed = [e.reason for e in memory.events if e.kind == "summarize_failed"]
-    assert failed == ["the window changed while the summarizer worked"]
+    assert [m.text for m in memory.messages] == ["s", "2", "by the way"]
+    memory.clear()
+    memory.add_all(chat("uau"))
+    assert [m.text for m in memory.messages] == ["0", "1", "2"]
+    assert [e.kind for e in memory.events] == ["summarize_failed"]
+    assert "add nothing" in memory.events[0].reason
 
 
 def test_live_and_replayed_the_same_after_inserts():

@@ -72,10 +72,10 @@ def test_a_batch_that_is_refused_leaves_nothing_behind(batch):
     store = MemoryStore()
     memory = memory_of(batch=batch, store=store)
     memory.add_all(chat("sua"))
-    before = (memory.snapshot(), store.commits("test"))
+    before = (memory.snapshot(), store.read("test").commits)
     with pytest.raises(MessageError, match=r"^messages\[5\]: this assistant message says nothing"):
         memory.add_all([*chat("uauau"), assistant("")])
-    assert (memory.snapshot(), store.commits("test")) == before
+    assert (memory.snapshot(), store.read("test").commits) == before
     memory.add_all(chat("ua"))
     assert texts(memory.messages) == ["0", "1", "2", "0", "1"]
 
@@ -94,7 +94,7 @@ def test_a_batch_is_one_commit_and_comes_back_the_same(batch):
     store = MemoryStore()
     memory = memory_of(batch=batch, store=store)
     memory.add_all(chat("suauaua"))
-    assert store.version("test") == 1
+    assert len(store.read("test").commits) == 1
     again = memory_of(batch=batch, store=store)
     assert again.snapshot() == memory.snapshot()
     assert again.messages == memory.messages

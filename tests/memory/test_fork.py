@@ -202,9 +202,6 @@ LOOSE = Preset(
 )
 
 
-@pytest.mark.xfail(
-    strict=True, reason="before a restore, a fork asks the rules of today about facts of long ago"
-)
 @pytest.mark.parametrize("fact", [system("S"), user(" "), tool_output("c9", "nobody's")])
 def test_before_a_restore_every_fact_is_there_whatever_the_rules_are_now(fact):
     loose = memory_of(LOOSE, id="loose")

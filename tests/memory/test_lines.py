@@ -131,10 +131,10 @@ def test_a_set_that_is_refused_changes_nothing_at_all(messages, wanted):
     store = MemoryStore()
     memory = memory_of(MessageWindow(2), store=store)
     memory.add_all(chat("suaua"))
-    before = (memory.snapshot(), memory.branches, store.commits("test"))
+    before = (memory.snapshot(), memory.branches, store.read("test").commits)
     with pytest.raises(MessageError, match=wanted):
         memory.set(messages)
-    assert (memory.snapshot(), memory.branches, store.commits("test")) == before
+    assert (memory.snapshot(), memory.branches, store.read("test").commits) == before
     memory.add_user("goes on")
     assert texts(memory.messages) == ["0", "4", "goes on"]
 

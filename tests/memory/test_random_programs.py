@@ -365,18 +365,18 @@ class Programs(RuleBasedStateMachine):
     def turn(self, pick, steps, end):
         handle = self.handle(pick)
         kept = handle.session
-        before = self.store.commits(handle.memory.id)
+        before = self.store.read(handle.memory.id).commits
         handle.session = kept.copy()
         taken = len(self.taken)
         try:
             with handle.memory.turn():
                 for step in steps:
                     self.do(handle, step)
-                    assert self.store.commits(handle.memory.id) == before
+                    assert self.store.read(handle.memory.id).commits == before
                 if end == "abort":
                     raise TimeoutError
         except TimeoutError:
-            assert self.store.commits(handle.memory.id) == before
+            assert self.store.read(handle.memory.id).commits == before
             del self.taken[taken:]
         else:
             kept.become(handle.session)

@@ -133,9 +133,9 @@ def test_the_same_policy_again_changes_nothing():
     store = MemoryStore()
     memory = memory_of(MessageWindow(2), store=store)
     memory.add_all(chat("uaua"))
-    before = (memory.snapshot(), store.commits("test"))
+    before = (memory.snapshot(), store.read("test").commits)
     memory.set_policy(MessageWindow(2))
-    assert (memory.snapshot(), store.commits("test")) == before
+    assert (memory.snapshot(), store.read("test").commits) == before
 
 
 @dataclass(frozen=True)
@@ -171,11 +171,11 @@ def test_a_policy_that_fails_or_is_none_changes_nothing(policy, error):
     store = MemoryStore()
     memory = memory_of(MessageWindow(3), store=store)
     memory.add_all(chat("suaua"))
-    before = (memory.snapshot(), memory.messages, store.commits("test"))
+    before = (memory.snapshot(), memory.messages, store.read("test").commits)
     with pytest.raises(error):
         memory.set_policy(policy)
     assert memory.policy == MessageWindow(3)
-    assert (memory.snapshot(), memory.messages, store.commits("test")) == before
+    assert (memory.snapshot(), memory.messages, store.read("test").commits) == before
     memory.add_user("5")
     assert texts(memory.messages) == ["0", "3", "4", "5"]
 
