@@ -6,7 +6,8 @@
     ├── MessageError (ValueError)       a message that no chat API would take
     ├── ProjectionError (ValueError)    messages that an API would refuse as they are
     ├── SnapshotError (ValueError)      a snapshot that is none, or does not fit together
-    ├── ConflictError (RuntimeError)    another writer was there first
+    ├── StoreError (RuntimeError)       a store that cannot be read or written
+    │   └── ConflictError               another writer was there first
     ├── BudgetError (ValueError)        a window cannot be made to fit
     ├── PolicyError (ValueError)        a policy broke its contract or its parameters their bounds
     ├── SummarizerError (RuntimeError)  a summarizer gave nothing that can be used
@@ -33,6 +34,7 @@ __all__ = [
     "PolicyError",
     "ProjectionError",
     "SnapshotError",
+    "StoreError",
     "SummarizerError",
     "TranscriptError",
     "UnknownModelError",
@@ -55,7 +57,11 @@ class SnapshotError(ChatMemLabError, ValueError):
     """A snapshot that is none, or whose parts do not fit together."""
 
 
-class ConflictError(ChatMemLabError, RuntimeError):
+class StoreError(ChatMemLabError, RuntimeError):
+    """A store that cannot be read or written; nothing was half-written."""
+
+
+class ConflictError(StoreError):
     """Another writer changed the session first; nothing was written."""
 
 
