@@ -33,7 +33,7 @@ from chatmem_lab.messages import (
 )
 from chatmem_lab.projections import to_anthropic, to_chat, to_responses
 from chatmem_lab.testing.strategies import message_lists
-from sendable_messages import sendable_lists, spoiled_lists, with_unique_ids
+from sendable_messages import SPOILERS, sendable_lists, spoiled_lists, with_unique_ids
 
 PROJECTIONS = {"chat": to_chat, "responses": to_responses, "anthropic": to_anthropic}
 FAULTS = {
@@ -240,6 +240,16 @@ def test_tidy_lists_are_refused_only_for_what_is_broken(api, messages):
 @settings(max_examples=400)
 @given(messages=message_lists() | spoiled_lists())
 def test_repaired_lists_are_valid_and_every_mend_is_reported(api, messages):
+    check_repaired(api, messages)
+
+
+@every_api
+@pytest.mark.parametrize("spoiler", SPOILERS)
+def test_every_single_fault_is_mended_and_reported(api, spoiler):
+    check_repaired(api, [user("q"), spoiler, user("and?")])
+
+
+def check_repaired(api, messages):
     projected = PROJECTIONS[api](messages, repair=True)
     assert FAULTS[api](projected) == []
 
