@@ -118,7 +118,7 @@ def with_unique_ids(messages):
     return unique
 
 
-#: What an API refuses, wherever or somewhere.
+#: Messages that some API refuses, by themselves or for where they stand.
 SPOILERS = [
     tool_output("call_a", "late"),
     tool_output("nobody", "nobody's"),
