@@ -9,7 +9,9 @@ from . import tokens as tokens
 from .corpora import read as read
 from .corpora import scan as scan
 from .corpora import write as write
+from .memory import ChatMemories as ChatMemories
 from .memory import ChatMemory as ChatMemory
+from .memory import SessionInfo as SessionInfo
 from .memory import Snapshot as Snapshot
 from .messages import Conversation as Conversation
 from .messages import Message as Message
@@ -44,6 +46,8 @@ from .projections import to_responses as to_responses
 from .report import write_report as write_report
 from .stores import MemoryStore as MemoryStore
 from .stores import Store as Store
+from .stores import StoreAdapter as StoreAdapter
+from .stores import open_store as open_store
 from .study import Replay as Replay
 from .study import Study as Study
 from .study import compare as compare

@@ -259,4 +259,7 @@ def test_a_conversation_comes_out_that_can_be_replayed():
     memory.add(assistant("b"))
     conversation = memory.conversation()
     assert (conversation.id, conversation.requests) == ("test", [1])
-    assert conversation.messages == memory.history
+    assert [m.key for m in conversation.messages] == [m.key for m in memory.history]
+    times = [m.created_at for m in conversation.messages]
+    assert times == sorted(times)
+    assert [m.created_at for m in memory.history] == [None, None]

@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 from uuid import UUID
@@ -37,7 +38,7 @@ from chatmem_lab.tokens import TokenCounter, default_counter
 from chatmem_lab.tokens import counter as counter_for
 from chatmem_lab.window import Window
 
-__all__ = ["ChatMemory"]
+__all__ = ["ChatMemory", "checked_id"]
 
 
 class ChatMemory:
@@ -96,7 +97,7 @@ class ChatMemory:
         tools: Sequence[Mapping[str, Any]] = (),
         keep_history: bool = True,
     ) -> None:
-        self.id = _checked_id(id)
+        self.id = checked_id(id)
         self.model = model
         self.counter = _counter_for(model, counter)
         self._tools = _checked_tools(tools)
@@ -336,14 +337,18 @@ class ChatMemory:
         return to_anthropic(self._to_send(), repair=repair)
 
     def conversation(self) -> Conversation:
-        """The history as a conversation that can be replayed, with what happened to it."""
+        """The history as a conversation that can be replayed, with what happened to it.
+
+        A message without a time of its own has the one at which it was added.
+        """
         with self._session.reading():
             return self._as_conversation(self.id, self._session.line)
 
     def _as_conversation(self, id: str, line: LineState) -> Conversation:
+        times = [*line.times, *[None] * len(line.messages)]
         return Conversation(
             id,
-            tuple(map(apart, line.messages)),
+            tuple(_dated(apart(m), time) for m, time in zip(line.messages, times)),
             tools=self.tools,
             model=self.model,
             recorded_events=tuple(
@@ -430,7 +435,7 @@ class ChatMemory:
         MessageError
             If the id is this one's, or taken, or the history has no `at` messages.
         """
-        id = _checked_id(new_id)
+        id = checked_id(new_id)
         with self._session.reading():
             if id == self.id or self._session.store.version(id):
                 raise MessageError(
@@ -561,6 +566,13 @@ def _line_of(snapshot: Snapshot) -> LineState:
     )
 
 
+def _dated(message: Message, time: datetime | None) -> Message:
+    """`message` with the time at which it was added, if it has none of its own."""
+    if message.created_at is not None or time is None:
+        return message
+    return msgspec.structs.replace(message, created_at=time)
+
+
 def _event_apart(event: Event) -> Event:
     if event.made is None:
         return event
@@ -573,7 +585,14 @@ def _placed_apart(placed: Placed) -> Placed:
     return msgspec.structs.replace(placed, message=apart(placed.message))
 
 
-def _checked_id(id: object) -> str:
+def checked_id(id: object) -> str:
+    """A session's id as text.
+
+    Raises
+    ------
+    MessageError
+        For what is none.
+    """
     if isinstance(id, str | UUID) or (type(id) is int and abs(id) < 2**128):
         text = str(id)
         if text.strip() and normalised(text) == text:

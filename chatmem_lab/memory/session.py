@@ -79,7 +79,7 @@ class Session:
         #: Whether the lock may be given up while a summarizer works.
         self._may_call_out = False
         self._write = _Write()
-        self._load()
+        self._resume(LineState())
 
     @property
     def log(self) -> list[Commit]:
@@ -109,6 +109,7 @@ class Session:
         """Read what other writers have added."""
         if not self._is_sound:
             self._load()
+            return
         if self.is_in_turn or self._is_writing:
             return
         if self.store.version(self.id) != self._version:
@@ -274,6 +275,8 @@ class Session:
         return self.keeper, window.version, len(self.history), len(self.events), self._version
 
     def _flush(self) -> None:
+        if not self._staged:
+            return
         if self._keeps_history or not self._has_left():
             self._version = self.store.append(self.id, self._staged, version=self._version)
         else:

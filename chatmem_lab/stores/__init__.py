@@ -1,8 +1,10 @@
 """Where sessions are kept: append-only, numbered, atomic."""
 
+from chatmem_lab.stores.adapter import MessageStore, StoreAdapter
 from chatmem_lab.stores.commit import Change, Commit, Line, Placed
 from chatmem_lab.stores.in_memory import MemoryStore
 from chatmem_lab.stores.line_state import LineState, lines_of, state_of
+from chatmem_lab.stores.opening import open_store, parse_ttl
 from chatmem_lab.stores.store import Store, Stored, check_version, first_version
 
 __all__ = [
@@ -11,11 +13,15 @@ __all__ = [
     "Line",
     "LineState",
     "MemoryStore",
+    "MessageStore",
     "Placed",
     "Store",
+    "StoreAdapter",
     "Stored",
     "check_version",
     "first_version",
     "lines_of",
+    "open_store",
+    "parse_ttl",
     "state_of",
 ]
