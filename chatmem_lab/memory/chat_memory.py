@@ -33,7 +33,15 @@ from chatmem_lab.messages.surrogates import normalised, normalised_json
 from chatmem_lab.messages.wellformed import check_kept, check_message, with_texts
 from chatmem_lab.policies import KeepAll, Policy, Preset
 from chatmem_lab.projections import to_anthropic, to_chat, to_responses
-from chatmem_lab.stores import LineState, MemoryStore, Placed, Store, lines_of, state_of
+from chatmem_lab.stores import (
+    LineState,
+    MemoryStore,
+    Placed,
+    Store,
+    lines_of,
+    open_store,
+    state_of,
+)
 from chatmem_lab.tokens import TokenCounter, default_counter
 from chatmem_lab.tokens import counter as counter_for
 from chatmem_lab.window import Window
@@ -53,10 +61,10 @@ class ChatMemory:
     id : str, int or UUID
         The session's id; two ids never share anything. It is kept as text: 1 and "1" are
         one id.
-    store : Store, optional
-        Where the session is kept; what it holds of this id already is read. Policy, model
-        and tools are not kept: give them again. Without one, in memory, for this object
-        alone.
+    store : Store or str, optional
+        Where the session is kept, or its URL (see `open_store`); what it holds of this id
+        already is read. Policy, model and tools are not kept: give them again. Without one,
+        in memory, for this object alone.
     model : str, optional
         Whose tokens are counted. Without one, o200k_base, and every count is an estimate.
     counter : TokenCounter, optional
@@ -91,7 +99,7 @@ class ChatMemory:
         policy: Policy | Preset | None = None,
         *,
         id: str | int | UUID,
-        store: Store | None = None,
+        store: Store | str | None = None,
         model: str | None = None,
         counter: TokenCounter | None = None,
         tools: Sequence[Mapping[str, Any]] = (),
@@ -533,9 +541,11 @@ def _counter_for(model: str | None, counter: TokenCounter | None) -> TokenCounte
     return counter
 
 
-def _checked_store(store: Store | None) -> Store:
+def _checked_store(store: Store | str | None) -> Store:
     if store is None:
         return MemoryStore()
+    if isinstance(store, str):
+        return open_store(store)
     if not isinstance(store, Store):
         raise TypeError(
             f"store must be a Store such as cml.MemoryStore(), not {cut(repr(store), 80)}"

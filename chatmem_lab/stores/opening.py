@@ -50,9 +50,9 @@ def open_store(url: str | None = None) -> Store:
     scheme = url.partition(":")[0].lower().partition("+")[0]
     if scheme == "memory":
         return MemoryStore()
-    if scheme in ("redis", "rediss", "unix"):
+    if "://" in url and scheme in ("redis", "rediss", "unix"):
         return _redis(url)
-    if scheme in ("sqlite", "postgresql", "postgres", "mysql", "mariadb"):
+    if "://" in url and scheme in ("sqlite", "postgresql", "postgres", "mysql", "mariadb"):
         return _sql(url)
     raise StoreError(
         f"{cut(repr(_without_secrets(url)), 80)} names no store: memory:, sqlite:///chat.db, "
