@@ -11,6 +11,7 @@
     ├── BudgetError (ValueError)        a window cannot be made to fit
     ├── PolicyError (ValueError)        a policy broke its contract or its parameters their bounds
     ├── SummarizerError (RuntimeError)  a summarizer gave nothing that can be used
+    ├── AssistantError (RuntimeError)   a turn that the model or the assistant did not finish
     ├── TranscriptError (ValueError)    a file that cannot be read as a conversation
     ├── EncodingError (RuntimeError)    a tokenizer's vocabulary that is not there
     ├── UnknownModelError (LookupError) a model without an entry in the model table
@@ -24,6 +25,7 @@ Every class also subclasses the built-in error that it refines, so
 from __future__ import annotations
 
 __all__ = [
+    "AssistantError",
     "BudgetError",
     "ChatMemLabError",
     "ColumnError",
@@ -75,6 +77,10 @@ class PolicyError(ChatMemLabError, ValueError):
 
 class SummarizerError(ChatMemLabError, RuntimeError):
     """A summarizer that gave nothing that can be used."""
+
+
+class AssistantError(ChatMemLabError, RuntimeError):
+    """An assistant that cannot be built as asked, or a turn that could not be finished."""
 
 
 class TranscriptError(ChatMemLabError, ValueError):
