@@ -6,9 +6,9 @@ what happened. A live memory and a replay use the same keeper.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.keeper.admission import check_admission, check_size, size_excess
@@ -16,10 +16,12 @@ from chatmem_lab.keeper.applying import Applier
 from chatmem_lab.keeper.event import Event
 from chatmem_lab.keeper.event_log import EventLog
 from chatmem_lab.keeper.folding import Folding
+from chatmem_lab.keeper.left import Left, with_joins
+from chatmem_lab.keeper.system_messages import Batch, first_system, replaced_by
 from chatmem_lab.messages import Conversation, Message, Segmenter
 from chatmem_lab.policies import KeepAll, Policy, Preset, split_preset
 from chatmem_lab.tokens import Count, TokenCounter
-from chatmem_lab.window import KEEP, Journal, OwnedWindow, Slot, Unit
+from chatmem_lab.window import KEEP, Journal, OwnedWindow, Slot
 
 __all__ = ["Keeper"]
 
@@ -78,7 +80,7 @@ class Keeper:
         self._is_over = False
         #: A user message stands untrimmed in the window: its request is still to come.
         self._is_untrimmed = False
-        self._batch: _Batch | None = None
+        self._batch: Batch | None = None
         self._enters_as_given = False
         self._shown: set[int] = set()
         if tool_schemas is None:
@@ -139,7 +141,7 @@ class Keeper:
             return True
         if message.role != "system" or self.rules.equal_system != "ignore":
             return False
-        current = self._first_system()
+        current = first_system(self.window)
         return current is not None and current.slots[0].message.text == message.text
 
     def add(self, message: Message, count: Count, position: int) -> None:
@@ -221,7 +223,7 @@ class Keeper:
         if self._is_untrimmed:
             self._trim()
         texts = {unit.slots[0].message.text for unit in self.window.units if unit.role == "system"}
-        self._batch = _Batch(self._log.position, frozenset(texts))
+        self._batch = Batch(self._log.position, frozenset(texts))
         self._enters_as_given = as_given
         try:
             yield
@@ -270,7 +272,7 @@ class Keeper:
         self._log.request = sum(m.role == "assistant" and m.generated for m in messages)
         self._log.events.extend(line.events)
         starts = [position for position in range(len(messages)) if position not in joined]
-        self.window.replace_all(_with_joins(slots, joined))
+        self.window.replace_all(with_joins(slots, joined))
         self.window.settle(newest, since=starts[-1] if starts else 0)
         self._shown = {slot.position for slot in self.window.slots if slot.position is not None}
         self._applier.resume(starts, self.events)
@@ -304,16 +306,9 @@ class Keeper:
 
     # --- system messages
 
-    def _first_system(self) -> Unit | None:
-        if not self.window.instruction_messages:
-            return None
-        return next(
-            (u for u in self.window.units if u.role == "system" and u.is_instruction), None
-        )
-
     def _enter_system(self, slot: Slot) -> None:
         rule = self.rules.new_system
-        replaced = self._replaced_by(slot.message)
+        replaced = replaced_by(slot.message, rule, self.window, self._batch)
         before = self.window.tokens
         self.window.remove(replaced, "system_replaced")
         if rule == "append_front" or (rule == "front" and replaced):
@@ -328,21 +323,6 @@ class Keeper:
                 tokens_before=before,
                 reason="a new system message took its place",
             )
-
-    def _replaced_by(self, message: Message) -> list[Unit]:
-        """The system messages that leave because `message` comes."""
-        if self.rules.new_system == "keep":
-            return []
-        if self.rules.new_system != "replace_all":
-            current = self._first_system()
-            return [] if current is None else [current]
-        held = [u for u in self.window.units if u.role == "system" and u.is_instruction]
-        if self._batch is None:
-            known = frozenset(unit.slots[0].message.text for unit in held)
-        else:
-            known = self._batch.texts
-            held = [unit for unit in held if unit.positions[0] <= self._batch.since]
-        return [] if message.text in known else held
 
     # --- asking
 
@@ -397,38 +377,3 @@ class Keeper:
         if why is not None and not self._is_over:
             self._log.record("over_budget", messages=len(self.window), reason=why)
         self._is_over = why is not None
-
-
-class Left(Protocol):
-    """What a session left: history, events, how many messages entered as given, marks."""
-
-    @property
-    def messages(self) -> Sequence[Message]: ...
-
-    @property
-    def events(self) -> Sequence[Event]: ...
-
-    @property
-    def given(self) -> int: ...
-
-    @property
-    def is_over(self) -> bool: ...
-
-    @property
-    def was_asked(self) -> bool: ...
-
-
-class _Batch(NamedTuple):
-    """One addition of several messages: what was there before it."""
-
-    since: int
-    texts: frozenset[str]
-
-
-def _with_joins(slots: Iterable[Slot], joined: Set[int]) -> Iterator[tuple[Slot, bool]]:
-    """Each slot with whether it belongs to the unit before it."""
-    last: int | None = None
-    for slot in slots:
-        position = slot.position
-        yield slot, position is not None and position in joined and last == position - 1
-        last = position

@@ -12,7 +12,8 @@ from uuid import UUID
 from msgspec import Struct
 
 from chatmem_lab.errors import MessageError
-from chatmem_lab.memory.chat_memory import ChatMemory, checked_id
+from chatmem_lab.memory.arguments import checked_id
+from chatmem_lab.memory.chat_memory import ChatMemory
 from chatmem_lab.messages import Conversation
 from chatmem_lab.policies import Policy, Preset
 from chatmem_lab.stores import MemoryStore, Store, open_store

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 from uuid import UUID
 
-import msgspec
-
 from chatmem_lab.errors import BudgetError, MessageError, SnapshotError
 from chatmem_lab.html.text import cut
 from chatmem_lab.keeper import Event
-from chatmem_lab.memory.session import Session, apart
+from chatmem_lab.memory.arguments import checked_id, checked_store, checked_tools, counter_for
+from chatmem_lab.memory.copies import apart, dated, event_apart, line_apart, placed_apart
+from chatmem_lab.memory.incoming import all_prepared, prepared
+from chatmem_lab.memory.session import Session
 from chatmem_lab.memory.snapshot import Snapshot, check_snapshot
 from chatmem_lab.messages import (
     INSTRUCTION_ROLES,
@@ -29,24 +28,13 @@ from chatmem_lab.messages import (
     tool_output,
     user,
 )
-from chatmem_lab.messages.surrogates import normalised, normalised_json
-from chatmem_lab.messages.wellformed import check_kept, check_message, with_texts
 from chatmem_lab.policies import KeepAll, Policy, Preset
 from chatmem_lab.projections import to_anthropic, to_chat, to_responses
-from chatmem_lab.stores import (
-    LineState,
-    MemoryStore,
-    Placed,
-    Store,
-    lines_of,
-    open_store,
-    state_of,
-)
-from chatmem_lab.tokens import TokenCounter, default_counter
-from chatmem_lab.tokens import counter as counter_for
+from chatmem_lab.stores import LineState, Store, lines_of, state_of
+from chatmem_lab.tokens import TokenCounter
 from chatmem_lab.window import Window
 
-__all__ = ["ChatMemory", "checked_id"]
+__all__ = ["ChatMemory"]
 
 
 class ChatMemory:
@@ -107,12 +95,12 @@ class ChatMemory:
     ) -> None:
         self.id = checked_id(id)
         self.model = model
-        self.counter = _counter_for(model, counter)
-        self._tools = _checked_tools(tools)
+        self.counter = counter_for(model, counter)
+        self._tools = checked_tools(tools)
         self._session = Session(
             KeepAll() if policy is None else policy,
             id=self.id,
-            store=_checked_store(store),
+            store=checked_store(store),
             counter=self.counter,
             tools=self._tools,
             keep_history=keep_history,
@@ -141,7 +129,7 @@ class ChatMemory:
         UserWarning
             If a text held halves of surrogate pairs, which no API takes and no file holds.
         """
-        self._session.add([self._prepared(message)], is_batch=False)
+        self._session.add([prepared(message, self.id)], is_batch=False)
 
     def add_all(self, messages: Iterable[Message]) -> None:
         """Add several messages: all of them, or, where one is refused, none.
@@ -153,7 +141,7 @@ class ChatMemory:
         MessageError
             As `add`, naming the message's index in the list.
         """
-        self._session.add(self._all_prepared(messages), is_batch=True)
+        self._session.add(all_prepared(messages, self.id), is_batch=True)
 
     def add_system(self, text: str) -> None:
         """Add a system message; what becomes of the one before it, the rules say.
@@ -214,39 +202,6 @@ class ChatMemory:
         with self._session.turn():
             yield self
 
-    def _prepared(self, message: Message) -> Message:
-        """`message` checked, with whole characters, and apart from the caller's own."""
-        if not isinstance(message, Message):
-            raise MessageError(
-                f"a Message is wanted, not {type(message).__name__}: build one with "
-                "cml.user, cml.assistant, cml.system or cml.tool_output"
-            )
-        check_message(message)
-        check_kept(message)
-        whole = _whole(message)
-        if whole != message:
-            warnings.warn(
-                f"a {message.role} message for {cut(repr(self.id), 80)} held halves of "
-                "surrogate pairs: lone ones became U+FFFD",
-                UserWarning,
-                stacklevel=4,
-            )
-        return apart(whole)
-
-    def _all_prepared(self, messages: Iterable[Message]) -> list[Message]:
-        if isinstance(messages, Message | str | Mapping) or not isinstance(messages, Iterable):
-            raise MessageError(
-                f"a list of messages is wanted, not {type(messages).__name__}: "
-                "one message goes to add(message)"
-            )
-        prepared: list[Message] = []
-        for index, message in enumerate(messages):
-            try:
-                prepared.append(self._prepared(message))
-            except MessageError as refused:
-                raise MessageError(f"messages[{index}]: {refused}") from None
-        return prepared
-
     # --- reading
 
     @property
@@ -300,7 +255,7 @@ class ChatMemory:
     def events(self) -> tuple[Event, ...]:
         """What happened to the window of this line, oldest first."""
         with self._session.reading():
-            return tuple(map(_event_apart, self._session.events))
+            return tuple(map(event_apart, self._session.events))
 
     def request(self) -> tuple[Message, ...]:
         """The messages to send now.
@@ -356,7 +311,7 @@ class ChatMemory:
         times = [*line.times, *[None] * len(line.messages)]
         return Conversation(
             id,
-            tuple(_dated(apart(m), time) for m, time in zip(line.messages, times)),
+            tuple(dated(apart(m), time) for m, time in zip(line.messages, times)),
             tools=self.tools,
             model=self.model,
             recorded_events=tuple(
@@ -396,8 +351,8 @@ class ChatMemory:
         return Snapshot(
             id=self.id,
             messages=tuple(map(apart, line.messages)),
-            window=tuple(map(_placed_apart, line.window)),
-            events=tuple(map(_event_apart, line.events)),
+            window=tuple(map(placed_apart, line.window)),
+            events=tuple(map(event_apart, line.events)),
             policy=repr(self.policy),
             given=line.given,
             is_over=line.is_over,
@@ -424,7 +379,7 @@ class ChatMemory:
             )
         check_snapshot(snapshot)
         self._session.write(
-            lambda: self._session.begin_with("restore", _line_of(snapshot), snapshot.policy)
+            lambda: self._session.begin_with("restore", line_apart(snapshot), snapshot.policy)
         )
 
     def fork(self, new_id: str | int | UUID, at: int | None = None) -> ChatMemory:
@@ -456,7 +411,7 @@ class ChatMemory:
                     f"{cut(repr(at), 80)}"
                 )
             line = self._session.line if at is None else self._session.line_at(at)
-            start = _line_of(self._snapshot_of(line))
+            start = line_apart(self._snapshot_of(line))
         forked = ChatMemory(
             self.policy,
             id=id,
@@ -497,8 +452,8 @@ class ChatMemory:
         MessageError
             As `add_all`; then nothing has changed.
         """
-        prepared = self._all_prepared(messages)
-        self._session.write(lambda: self._session.begin("set", prepared), fresh=False)
+        new = all_prepared(messages, self.id)
+        self._session.write(lambda: self._session.begin("set", new), fresh=False)
 
     def set_policy(self, policy: Policy | Preset) -> None:
         """From now on `policy` decides; it is asked at once.
@@ -507,114 +462,3 @@ class ChatMemory:
         The policy is not kept in the store.
         """
         self._session.write(lambda: self._session.set_policy(policy))
-
-
-def _whole(message: Message) -> Message:
-    """`message` without halves of surrogate pairs in any of its texts."""
-    try:
-        facts = {
-            name: normalised_json(held)
-            for name in ("metadata", "extra")
-            if (held := getattr(message, name)) is not None
-        }
-    except ValueError as wrong:
-        raise MessageError(str(wrong)) from None
-    whole = with_texts(message, normalised)
-    return msgspec.structs.replace(whole, **facts) if facts else whole
-
-
-def _counter_for(model: str | None, counter: TokenCounter | None) -> TokenCounter:
-    if counter is None:
-        return counter_for(model) if model is not None else default_counter()
-    if not isinstance(counter, TokenCounter):
-        raise TypeError(
-            f"counter counts tokens, {cut(repr(counter), 80)} does not: name the model with "
-            "model=…, or take a counter from cml.counter(model)"
-        )
-    if model is not None and counter.model is not None and counter.model != model:
-        warnings.warn(
-            f"the memory is for {model!r} and its counter counts for {counter.model!r}: counts "
-            "may differ from what is billed; leave counter out to count for the memory's model",
-            UserWarning,
-            stacklevel=3,
-        )
-    return counter
-
-
-def _checked_store(store: Store | str | None) -> Store:
-    if store is None:
-        return MemoryStore()
-    if isinstance(store, str):
-        return open_store(store)
-    if not isinstance(store, Store):
-        raise TypeError(
-            f"store must be a Store such as cml.MemoryStore(), not {cut(repr(store), 80)}"
-        )
-    return store
-
-
-def _checked_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    if (
-        isinstance(tools, Mapping | str)
-        or not isinstance(tools, Iterable)
-        or not all(isinstance(tool, Mapping) for tool in tools)
-    ):
-        raise MessageError(f"tools is a list of schemas, each a dict, not {cut(repr(tools), 80)}")
-    return tuple(copy.deepcopy(dict(tool)) for tool in tools)
-
-
-def _line_of(snapshot: Snapshot) -> LineState:
-    """What a memory begins with: facts of its own."""
-    return LineState(
-        [apart(message) for message in snapshot.messages],
-        tuple(map(_event_apart, snapshot.events)),
-        snapshot.given,
-        tuple(map(_placed_apart, snapshot.window)),
-        (),
-        snapshot.is_over,
-        snapshot.was_asked,
-    )
-
-
-def _dated(message: Message, time: datetime | None) -> Message:
-    """`message` with the time at which it was added, if it has none of its own."""
-    if message.created_at is not None or time is None:
-        return message
-    return msgspec.structs.replace(message, created_at=time)
-
-
-def _event_apart(event: Event) -> Event:
-    if event.made is None:
-        return event
-    return msgspec.structs.replace(event, made=apart(event.made))
-
-
-def _placed_apart(placed: Placed) -> Placed:
-    if placed.message is None:
-        return placed
-    return msgspec.structs.replace(placed, message=apart(placed.message))
-
-
-def checked_id(id: object) -> str:
-    """A session's id as text.
-
-    Raises
-    ------
-    MessageError
-        For what is none.
-    """
-    if isinstance(id, str | UUID) or (type(id) is int and abs(id) < 2**128):
-        text = str(id)
-        if text.strip() and normalised(text) == text:
-            return text
-    raise MessageError(
-        "an id is required: a str of whole characters that is not blank, an int or a UUID, not "
-        f"{_shown(id)}"
-    )
-
-
-def _shown(given: object) -> str:
-    try:
-        return cut(repr(given), 80)
-    except ValueError:  # Python writes no int of more than 4,300 digits
-        return "a number of thousands of digits"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -14,14 +13,16 @@ import msgspec
 from chatmem_lab.errors import BudgetError, ConflictError, MessageError
 from chatmem_lab.html.text import cut
 from chatmem_lab.keeper import Event, Folding, Keeper
+from chatmem_lab.memory.checked_counter import CheckedCounter
+from chatmem_lab.memory.forgetting import has_left, what_is_left
 from chatmem_lab.memory.window_journal import WindowJournal, placed
 from chatmem_lab.messages import Message
 from chatmem_lab.policies import Policy, Preset
 from chatmem_lab.stores import Change, Commit, Line, LineState, Placed, Store, lines_of, state_of
-from chatmem_lab.tokens import COUNT_KINDS, Count, TokenCounter
+from chatmem_lab.tokens import Count, TokenCounter
 from chatmem_lab.window import OwnedWindow, Slot
 
-__all__ = ["Session", "apart"]
+__all__ = ["Session"]
 
 _T = TypeVar("_T")
 
@@ -67,8 +68,8 @@ class Session:
         self.store = store
         self.is_in_turn = False
         self._keeps_history = keep_history
-        self._counter = counter
-        self._tool_schemas = counter.count_tools(tools) if tools else Count(0)
+        self._counter = CheckedCounter(counter)
+        self._tool_schemas = self._counter.count_tools(tools) if tools else Count(0)
         self._staged: list[Commit] = []
         self._version = 0
         self._lock = RLock()
@@ -183,33 +184,12 @@ class Session:
         alike = 0
         while alike < min(len(known), len(messages)) and known[alike] is messages[alike]:
             alike += 1
-        rest = messages[alike:]
-        new = self._counter.count_messages(rest)
-        if len(new) != len(rest):
-            raise TypeError(f"{self._counter!r} gave {len(new)} counts for {len(rest)} messages")
-        new = [self._checked(count) for count in new]
+        new = self._counter.count_messages(messages[alike:])
         return [*self._counts[:alike], *new] if alike else new
-
-    def _count(self, message: Message) -> Count:
-        return self._checked(self._counter.count_message(message))
-
-    def _checked(self, count: object) -> Count:
-        """A counter is anybody's code: what it says is looked at before it is used."""
-        if (
-            isinstance(count, Count)
-            and type(count.tokens) is int
-            and count.tokens >= 0
-            and count.kind in COUNT_KINDS
-        ):
-            return count
-        raise TypeError(
-            f"{self._counter!r} must give a Count with a whole number of tokens and a kind, one "
-            f"of {', '.join(COUNT_KINDS)}, not {cut(repr(count), 80)}"
-        )
 
     def _slot(self, entry: Placed, messages: Sequence[Message], counts: Sequence[Count]) -> Slot:
         if entry.message is not None:
-            message, count = entry.message, self._count(entry.message)
+            message, count = entry.message, self._counter.count_message(entry.message)
         else:
             assert entry.position is not None
             message, count = messages[entry.position], counts[entry.position]
@@ -277,10 +257,14 @@ class Session:
     def _flush(self) -> None:
         if not self._staged:
             return
-        if self._keeps_history or not self._has_left():
+        begins = any(commit.line is not None for commit in self._staged)
+        if self._keeps_history or not (begins or has_left(self.line)):
             self._version = self.store.append(self.id, self._staged, version=self._version)
         else:
-            self._forget()
+            self._resume(what_is_left(self.line))
+            self._staged_messages = 0
+            self._staged.clear()
+            self._stage(Line("forget", tuple(self.line.window)))
             self._version = self.store.replace(self.id, self._staged, version=self._version)
         self._staged.clear()
 
@@ -383,7 +367,7 @@ class Session:
         keeper = self.keeper
         if self._is_here(message):
             return
-        count = self._count(message)
+        count = self._counter.count_message(message)
         keeper.check(message, count, self.history)
         if not as_given and keeper.is_ignored(message):
             return
@@ -445,38 +429,6 @@ class Session:
             self.keeper.lose(result)
         return result
 
-    # --- what left is not kept
-
-    def _has_left(self) -> bool:
-        slots = self.keeper.window.slots
-        kept = [slot for slot in slots if slot.position is not None]
-        return (
-            bool(self.events)
-            or len(kept) < len(self.history)
-            or any(commit.line is not None for commit in self._staged)
-        )
-
-    def _forget(self) -> None:
-        """The window alone is left, and begins a line of its own."""
-        messages: list[Message] = []
-        times: list[datetime | None] = []
-        window: list[Placed] = []
-        for slot in self.keeper.window.slots:
-            if slot.position is None:
-                order = (window[-1].order if window else -1.0) + 0.5 ** (len(window) + 2)
-                window.append(Placed(order, None, "made", slot.message))
-                continue
-            window.append(Placed(float(len(messages)), len(messages)))
-            times.append(self._times[slot.position])
-            messages.append(slot.message)
-        keeper = self.keeper
-        line = LineState(messages, (), 0, window, times, keeper.is_over_budget, keeper.was_asked)
-        self._resume(line)
-        start = Line("forget", tuple(window))
-        self._staged = [
-            Commit(tuple(messages), (), (), start, datetime.now(UTC), line.is_over, line.was_asked)
-        ]
-
     # --- other lines
 
     def begin(self, kind: Literal["clear", "set"], messages: Sequence[Message]) -> None:
@@ -536,12 +488,3 @@ class Session:
             keeper.add(message, self._counts[position], position)
         slots = tuple(placed(slot, history) for slot in keeper.window.slots)
         return LineState(history, keeper.events, min(self._given, at), slots, self._times[:at])
-
-
-def apart(message: Message) -> Message:
-    """The same message with facts of its own: what holds dicts is never handed on."""
-    if message.metadata is None and message.extra is None:
-        return message
-    return msgspec.structs.replace(
-        message, metadata=copy.deepcopy(message.metadata), extra=copy.deepcopy(message.extra)
-    )
