@@ -5,6 +5,7 @@ from chatmem_lab.stores.commit import Change, Commit, Line, Placed
 from chatmem_lab.stores.in_memory import MemoryStore
 from chatmem_lab.stores.line_state import LineState, lines_of, state_of
 from chatmem_lab.stores.opening import open_store, parse_ttl
+from chatmem_lab.stores.redis import RedisStore
 from chatmem_lab.stores.store import Store, Stored, check_version, first_version
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "MemoryStore",
     "MessageStore",
     "Placed",
+    "RedisStore",
     "Store",
     "StoreAdapter",
     "Stored",

@@ -256,7 +256,8 @@ class RedisStore:
             id = session_id.encode()
         except UnicodeEncodeError as error:
             raise StoreError(
-                f"an id is text without halves of surrogate pairs, not {cut(ascii(session_id), 80)}"
+                "an id is text without halves of surrogate pairs, not "
+                f"{cut(ascii(session_id), 80)}"
             ) from error
         key = self.prefix.encode() + id
 
