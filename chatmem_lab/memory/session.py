@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from threading import RLock
 from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from chatmem_lab.errors import BudgetError, ConflictError, MessageError
-from chatmem_lab.html.text import cut
+from chatmem_lab.errors import ConflictError, MessageError
 from chatmem_lab.keeper import Event, Folding, Keeper
+from chatmem_lab.memory.active_line import ActiveLine
 from chatmem_lab.memory.checked_counter import CheckedCounter
 from chatmem_lab.memory.forgetting import has_left, what_is_left
-from chatmem_lab.memory.window_journal import WindowJournal, placed
 from chatmem_lab.messages import Message
 from chatmem_lab.policies import Policy, Preset
-from chatmem_lab.stores import Change, Commit, Line, LineState, Placed, Store, lines_of, state_of
+from chatmem_lab.stores import Commit, Line, LineState, Store, lines_of, state_of
 from chatmem_lab.tokens import Count, TokenCounter
-from chatmem_lab.window import OwnedWindow, Slot
+from chatmem_lab.window import OwnedWindow
 
 __all__ = ["Session"]
 
@@ -45,10 +43,6 @@ class Session:
 
     Attributes
     ----------
-    history : list of Message
-        Of the active line.
-    keeper : Keeper
-        The window's owner.
     is_in_turn : bool
         Whether additions wait for the end of a turn.
     """
@@ -80,12 +74,22 @@ class Session:
         #: Whether the lock may be given up while a summarizer works.
         self._may_call_out = False
         self._write = _Write()
-        self._resume(LineState())
+        self._active = self._line_with(LineState(), before=None)
 
     @property
     def log(self) -> list[Commit]:
         """Every commit, those that are only staged with them."""
         return [*self.store.read(self.id).commits, *self._staged]
+
+    @property
+    def history(self) -> list[Message]:
+        """Every message of the active line."""
+        return self._active.history
+
+    @property
+    def keeper(self) -> Keeper:
+        """The owner of its window."""
+        return self._active.keeper
 
     @property
     def events(self) -> list[Event]:
@@ -154,46 +158,18 @@ class Session:
 
     def _resume(self, line: LineState) -> None:
         """Go on with `line`; nothing is staged by that. Whatever fails, fails before."""
-        journal = WindowJournal()
-        keeper = Keeper(
+        self._active = self._line_with(line, before=self._active)
+
+    def _line_with(self, line: LineState, before: ActiveLine | None) -> ActiveLine:
+        return ActiveLine(
+            line,
             self.policy,
             self._counter,
             session_id=self.id,
             tool_schemas=self._tool_schemas,
-            journal=journal,
+            before=before,
             call=self._call_out,
         )
-        counts = self._counts_of(line.messages)
-        slots = [self._slot(entry, line.messages, counts) for entry in line.window]
-        keeper.resume(line, counts, slots)
-        journal.forget()
-        history = list(line.messages)
-        self.keeper, self.history, self._journal = keeper, history, journal
-        self._counts = counts
-        self._times = [*line.times, *[None] * (len(history) - len(line.times))]
-        self._given = line.given
-        self._positions = {m.id: i for i, m in enumerate(history) if m.id is not None}
-        self._staged_messages = len(history)
-        self._staged_events = len(line.events)
-        self._changes: list[Change] = []
-        self._has_arrived = False
-
-    def _counts_of(self, messages: Sequence[Message]) -> list[Count]:
-        """What each message counts; those of now are not counted again."""
-        known = getattr(self, "history", [])
-        alike = 0
-        while alike < min(len(known), len(messages)) and known[alike] is messages[alike]:
-            alike += 1
-        new = self._counter.count_messages(messages[alike:])
-        return [*self._counts[:alike], *new] if alike else new
-
-    def _slot(self, entry: Placed, messages: Sequence[Message], counts: Sequence[Count]) -> Slot:
-        if entry.message is not None:
-            message, count = entry.message, self._counter.count_message(entry.message)
-        else:
-            assert entry.position is not None
-            message, count = messages[entry.position], counts[entry.position]
-        return Slot(message, count.tokens, entry.position, entry.state, entry.order, count.kind)
 
     # --- writing
 
@@ -222,7 +198,7 @@ class Session:
             self._is_writing = True
             try:
                 self._stage()
-                kept, untouched = len(self._staged), self._mark()
+                kept, untouched = len(self._staged), (self._active.mark, self._version)
                 yield write
                 if not self.is_in_turn:
                     self._flush()
@@ -230,7 +206,7 @@ class Session:
                 self.policy = policy
                 # What reads decided was about a window that is no more.
                 del self._staged[0 if isinstance(error, ConflictError) else kept :]
-                if untouched is None or self._mark() != untouched:
+                if untouched is None or (self._active.mark, self._version) != untouched:
                     # Where that fails, too, it is loaded when it is used next.
                     with suppress(Exception):
                         self._load()
@@ -250,10 +226,6 @@ class Session:
                 self.is_in_turn = False
                 self._is_writing = True
 
-    def _mark(self) -> tuple[object, ...]:
-        window = self.keeper.window
-        return self.keeper, window.version, len(self.history), len(self.events), self._version
-
     def _flush(self) -> None:
         if not self._staged:
             return
@@ -262,42 +234,16 @@ class Session:
             self._version = self.store.append(self.id, self._staged, version=self._version)
         else:
             self._resume(what_is_left(self.line))
-            self._staged_messages = 0
             self._staged.clear()
-            self._stage(Line("forget", tuple(self.line.window)))
+            self._stage_as(Line("forget", tuple(self.line.window)))
             self._version = self.store.replace(self.id, self._staged, version=self._version)
         self._staged.clear()
 
     def _stage(self, line: Line | None = None) -> None:
-        """What has happened since the last time is written next, with `line` as its beginning.
-
-        It includes what reads made the policy decide.
-        """
-        self._note()
-        messages = tuple(self.history[self._staged_messages :])
-        events = tuple(self.events[self._staged_events :])
-        changes, self._changes = tuple(self._changes), []
-        self._staged_messages += len(messages)
-        self._staged_events += len(events)
-        if messages or events or changes or line is not None:
-            self._staged.append(
-                Commit(
-                    messages,
-                    changes,
-                    events,
-                    line,
-                    datetime.now(UTC),
-                    self.keeper.is_over_budget,
-                    self.keeper.was_asked,
-                )
-            )
-
-    def _note(self) -> None:
-        """What changed in the window beside that an arrived message took its place."""
-        change = self._journal.take(self.history, arrived=self._has_arrived)
-        self._has_arrived = False
-        if change is not None:
-            self._changes.append(change)
+        """What has happened since the last time is written next."""
+        commit = self._active.commit(line)
+        if commit is not None:
+            self._staged.append(commit)
 
     def add(self, messages: Sequence[Message], *, is_batch: bool) -> None:
         """`messages` are added; where other writers were first, after theirs.
@@ -312,7 +258,8 @@ class Session:
 
         def take_in() -> None:
             with self._calling_out(not is_batch):
-                self._take_in(messages, is_batch=is_batch)
+                self._active.take_in(messages, is_batch=is_batch)
+            self._stage()
 
         self.write(take_in)
 
@@ -336,73 +283,11 @@ class Session:
                 if self.is_in_turn or attempt == _TRIES - 1:
                     raise
 
-    def _take_in(
-        self, messages: Sequence[Message], *, is_batch: bool, line: Line | None = None
-    ) -> None:
-        """`messages` arrive, and are staged; with `line` as the first of one."""
-        rules = self.keeper.rules
-        as_given = line is not None and rules.set_as == "given"
-        if as_given or (is_batch and rules.batch == "once"):
-            with self.keeper.batch(as_given=as_given):
-                self._arrive_all(messages, is_batch=is_batch, as_given=as_given)
-        else:
-            self._arrive_all(messages, is_batch=is_batch, as_given=False)
-        if as_given and line is not None:
-            self._given = len(self.history)
-            line = msgspec.structs.replace(line, given=len(self.history))
-        self._stage(line)
-
-    def _arrive_all(self, messages: Sequence[Message], *, is_batch: bool, as_given: bool) -> None:
-        for index, message in enumerate(messages):
-            try:
-                self._arrive(message, as_given=as_given)
-            except (MessageError, BudgetError) as refused:
-                if not is_batch:
-                    raise
-                raise type(refused)(f"messages[{index}]: {refused}") from None
-            self._note()
-
-    def _arrive(self, message: Message, *, as_given: bool) -> None:
-        """Take one message in, unless the rules let it leave no trace, or it is here already."""
-        keeper = self.keeper
-        if self._is_here(message):
-            return
-        count = self._counter.count_message(message)
-        keeper.check(message, count, self.history)
-        if not as_given and keeper.is_ignored(message):
-            return
-        if message.role == "assistant" and message.generated:
-            keeper.before_request()
-            keeper.request += 1
-            self._note()
-        self._append(message, count)
-        keeper.add(message, count, len(self.history) - 1)
-
-    def _append(self, message: Message, count: Count) -> None:
-        if message.id is not None:
-            self._positions[message.id] = len(self.history)
-        self.history.append(message)
-        self._counts.append(count)
-        self._times.append(datetime.now(UTC))
-        self._has_arrived = True
-
-    def _is_here(self, message: Message) -> bool:
-        """Whether a message with its id has been added; the same one twice is one."""
-        position = self._positions.get(message.id) if message.id is not None else None
-        if position is None:
-            return False
-        if self.history[position].same_as(message):
-            return True
-        raise MessageError(
-            f"message {position} has the id {cut(repr(message.id), 80)} already, and says "
-            "something else: an id stands for one message"
-        )
-
     # --- while a summarizer works
 
     @contextmanager
     def _calling_out(self, allowed: bool = True) -> Iterator[None]:
-        self._may_call_out = allowed and not self.is_in_turn
+        self._may_call_out = allowed and self._keeps_history and not self.is_in_turn
         try:
             yield
         finally:
@@ -414,7 +299,7 @@ class Session:
             return work()
         self._may_call_out = False
         write, keeper = self._write, self.keeper
-        if self._has_arrived:
+        if self._active.has_arrived:
             self._stage()
             self._flush()
             write.has_flushed = True
@@ -434,15 +319,20 @@ class Session:
     def begin(self, kind: Literal["clear", "set"], messages: Sequence[Message]) -> None:
         """A new line begins, with `messages`; inside `writing`."""
         self._resume(LineState())
-        self._take_in(messages, is_batch=True, line=Line(kind))
+        self._active.take_in(messages, is_batch=True, sets=True)
+        self._stage(Line(kind))
 
     def begin_with(self, kind: Literal["restore", "fork"], line: LineState, policy: str) -> None:
         """A new line begins with all that `line` holds, which `policy` had left so."""
         self._resume(line)
         if policy != repr(self.policy):
             self.keeper.ask_again()
-        self._staged_messages = self._staged_events = 0
-        self._stage(Line(kind, tuple(line.window), line.given))
+        self._stage_as(Line(kind, tuple(line.window), line.given))
+
+    def _stage_as(self, line: Line) -> None:
+        commit = self._active.commit_as(line)
+        if commit is not None:
+            self._staged.append(commit)
 
     def set_policy(self, policy: Policy | Preset) -> None:
         """The same line under another policy, which is asked at once; inside `writing`."""
@@ -455,16 +345,7 @@ class Session:
     @property
     def line(self) -> LineState:
         """The active line as it is."""
-        slots = self.keeper.window.slots
-        return LineState(
-            self.history,
-            self.events,
-            self._given,
-            tuple(placed(slot, self.history) for slot in slots),
-            self._times,
-            self.keeper.is_over_budget,
-            self.keeper.was_asked,
-        )
+        return self._active.state
 
     def line_at(self, at: int) -> LineState:
         """The active line as it was when it had `at` messages.
@@ -477,14 +358,9 @@ class Session:
         began_with = first.line is not None and first.line.window is not None
         if not began_with or at >= len(first.messages):
             return state_of(commits, until=at)
-        keeper = Keeper(
-            self.policy, self._counter, session_id=self.id, tool_schemas=self._tool_schemas
+        past = self.line
+        again = self._line_with(LineState(), before=None)
+        again.restate(past.messages[:at])
+        return msgspec.structs.replace(
+            again.state, given=min(past.given, at), times=past.times[:at]
         )
-        history = list(self.history[:at])
-        for position, message in enumerate(history):
-            if message.role == "assistant" and message.generated:
-                keeper.before_request()
-                keeper.request += 1
-            keeper.add(message, self._counts[position], position)
-        slots = tuple(placed(slot, history) for slot in keeper.window.slots)
-        return LineState(history, keeper.events, min(self._given, at), slots, self._times[:at])
