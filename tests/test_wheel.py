@@ -44,7 +44,9 @@ def test_the_wheel_carries_the_package_the_data_and_the_notebooks(wheel):
     assert modules | {"chatmem_lab/py.typed"} <= names
     assert {f"chatmem_lab/_bundled/{name}" for name in data | notebooks} <= names
     # Nothing else: no tests, no caches, no folder at the top of site-packages.
-    assert {name.split("/")[0] for name in names} == {"chatmem_lab"}
+    beside = {name.partition(".data/")[2] for name in names if ".data/" in name}
+    assert beside == {"data/etc/jupyter/jupyter_server_config.d/chatmem_lab.json"}
+    assert {name.split("/")[0] for name in names if ".data/" not in name} == {"chatmem_lab"}
     assert not [name for name in names if name.endswith(".pyc") or "checkpoint" in name]
 
 

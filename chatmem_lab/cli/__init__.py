@@ -1,16 +1,16 @@
-"""The command line: ``chatmem-lab compare | replay | policies | read``."""
+"""The command line: ``chatmem-lab compare | replay | policies | read | sessions``."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chatmem_lab.errors import ChatMemLabError
+from chatmem_lab.cli.sessions import sessions_app
+from chatmem_lab.cli.telling import told_in_one_line
 
 if TYPE_CHECKING:
     from chatmem_lab.messages import Conversation
@@ -27,6 +27,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(sessions_app, name="sessions")
 
 #: What is compared when no policy is named.
 DEFAULT_POLICIES = (
@@ -66,7 +67,7 @@ def compare(
     seed: Annotated[int, typer.Option(help="Of the bootstrap.")] = 0,
 ) -> None:
     """Compare policies on recorded conversations: a table, a report, Parquet and CSV."""
-    with _told_in_one_line():
+    with told_in_one_line():
         from chatmem_lab.study import compare as compare_policies
         from chatmem_lab.tokens import counter
 
@@ -101,7 +102,7 @@ def replay(
     lenient: Lenient = False,
 ) -> None:
     """Replay one conversation under one policy: a row per request, then what happened."""
-    with _told_in_one_line():
+    with told_in_one_line():
         from chatmem_lab.errors import TranscriptError
         from chatmem_lab.study import replay as replay_policy
 
@@ -151,7 +152,7 @@ def replay(
 @app.command()
 def policies() -> None:
     """List the policies and presets, with their parameters and bounds."""
-    with _told_in_one_line():
+    with told_in_one_line():
         from chatmem_lab.policies.registry import (
             parameters_of,
             policies_by_name,
@@ -179,7 +180,7 @@ def read(
     paths: Paths, model: Model = None, format: Format = None, lenient: Lenient = False
 ) -> None:
     """Say what transcripts hold: conversations, messages, tokens, models, tools, problems."""
-    with _told_in_one_line():
+    with told_in_one_line():
         from chatmem_lab.tokens import counter, default_counter, weakest
 
         conversations = _read(paths, format, lenient)
@@ -219,20 +220,6 @@ def _default_text(parameter: Parameter) -> str:
     if amount is not None:
         return f"{type(parameter.default).__name__.lower()}:{amount}"
     return str(parameter.default).lower()
-
-
-@contextmanager
-def _told_in_one_line() -> Iterator[None]:
-    """Whatever is wrong with what the user gave: one line on stderr and exit code 2."""
-    try:
-        yield
-    except (ChatMemLabError, OSError) as error:
-        line = " ".join(str(error).split())
-        typer.echo(f"chatmem-lab: {line}", err=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        typer.echo("chatmem-lab: stopped", err=True)
-        raise typer.Exit(130) from None
 
 
 def _policies(recipes: list[str]) -> dict[str, Policy | Preset]:

@@ -1,0 +1,27 @@
+"""How a command says what is wrong: one line on stderr, and an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from chatmem_lab.cli.plain_text import printable
+from chatmem_lab.errors import ChatMemLabError
+
+__all__ = ["told_in_one_line"]
+
+
+@contextmanager
+def told_in_one_line() -> Iterator[None]:
+    """Whatever is wrong with what the user gave: one line on stderr and exit code 2."""
+    try:
+        yield
+    except (ChatMemLabError, OSError) as error:
+        line = printable(" ".join(str(error).split()))
+        typer.echo(f"chatmem-lab: {line}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("chatmem-lab: stopped", err=True)
+        raise typer.Exit(130) from None
