@@ -97,7 +97,7 @@ def _sql(url: str) -> Store:
     from chatmem_lab.stores.sql import SQLStore
 
     bare, options = _options(url, {"table"})
-    return SQLStore(bare, **options)
+    return SQLStore(bare, options.get("table", "chatmem"))
 
 
 def _options(url: str, known: set[str]) -> tuple[str, dict[str, str]]:
