@@ -73,5 +73,6 @@ def serve(desk: SessionDesk, *, port: int, tell: Callable[[str], None]) -> None:
     add_to(app, ChatmemLab(desk))
     # After the call that binds the port, which is waiting already.
     app.io_loop.add_callback(lambda: tell(f"http://{HOST}:{app.port}{PLACE}?token={token}"))
-    signal.signal(signal.SIGINT, lambda *_: app.stop(from_signal=True))
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, lambda *_: app.stop(from_signal=True))
     app.start()
