@@ -98,7 +98,7 @@ _ADVICE = (
     ("without any password", "it has no password for this user: give none"),
     ("AuthenticationError|WRONGPASS", "it refuses this user or password: correct them"),
     (
-        "NoPermission|NOPERM",
+        "NoPermission|NOPERM|can't run this command|can't access",
         "this user may not do that: allow it the scripting, hash, key and SCAN commands on keys "
         "with this prefix",
     ),
