@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from jupyter_servers import served
 
 import chatmem_lab as cml
 import chatmem_lab.server
+from jupyter_servers import served
 
 CODE = "from jupyter_server.serverapp import main; main()"
 OPTIONS = (

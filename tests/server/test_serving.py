@@ -11,11 +11,11 @@ from contextlib import closing
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from jupyter_servers import served
 from typer.testing import CliRunner
 
 import chatmem_lab as cml
 from chatmem_lab.cli import app
+from jupyter_servers import served
 
 CODE = "from chatmem_lab.cli import app; app()"
 PLACE = "/chatmem-lab/memory"
