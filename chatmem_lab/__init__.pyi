@@ -63,6 +63,7 @@ from .tokens import counter as counter
 from .tokens import register_model as register_model
 from .transcripts import formats as formats
 from .widgets import ReplayPlayer as ReplayPlayer
+from .widgets import SessionBrowser as SessionBrowser
 from .window import KEEP as KEEP
 from .window import Insert as Insert
 from .window import Revision as Revision

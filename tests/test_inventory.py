@@ -327,6 +327,13 @@ def replay_player(raw, conversation, tmp_path, transcripts):
     assert entered["position"].tolist() == list(range(requests[0], requests[1]))
 
 
+def session_browser(raw, conversation, tmp_path, transcripts):
+    with cml.ChatMemories(store="memory:") as memories:
+        memories["ann"].add_all(conversation.messages)
+        browser = cml.SessionBrowser(memories, session="ann")
+    assert f"<b>{len(raw)}</b> messages" in browser._repr_mimebundle_()["text/html"]
+
+
 def command(*arguments):
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == 0, result.output
@@ -397,7 +404,7 @@ CHARTS = {
     "plot_window_map": plot_window_map,
     "plot_summary_quality": plot_summary_quality,
 }
-WIDGETS = {"ReplayPlayer": replay_player}
+WIDGETS = {"ReplayPlayer": replay_player, "SessionBrowser": session_browser}
 COMMANDS = {
     "compare": command_compare,
     "replay": command_replay,
