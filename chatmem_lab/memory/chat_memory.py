@@ -268,11 +268,13 @@ class ChatMemory:
         """
         with self._session.reading():
             window = self._session.to_send()
-            for stage in self._session.keeper.policy.stages:
-                why = stage.excess(window) if stage.budget is not None else None
-                if why is not None:
-                    raise BudgetError(why)
-            return tuple(map(apart, window.messages))
+            stages = self._session.keeper.policy.stages
+            excess = [s.excess(window) for s in stages if s.budget is not None]
+            messages = tuple(map(apart, window.messages))
+        for why in excess:
+            if why is not None:
+                raise BudgetError(why)
+        return messages
 
     def _to_send(self) -> tuple[Message, ...]:
         with self._session.reading():
