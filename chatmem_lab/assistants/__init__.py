@@ -1,5 +1,6 @@
 """The chat loop on OpenAI's APIs, with a memory behind it."""
 
+from chatmem_lab.assistants.assistant import Assistant
 from chatmem_lab.assistants.replies import (
     ChatStream,
     ResponseStream,
@@ -7,11 +8,16 @@ from chatmem_lab.assistants.replies import (
     reply_from_chat,
     reply_from_response,
 )
+from chatmem_lab.assistants.streaming import AnswerStream
+from chatmem_lab.assistants.tools import tool_schemas
 
 __all__ = [
+    "AnswerStream",
+    "Assistant",
     "ChatStream",
     "ResponseStream",
     "StreamedReply",
     "reply_from_chat",
     "reply_from_response",
+    "tool_schemas",
 ]

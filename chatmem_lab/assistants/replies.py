@@ -15,8 +15,8 @@ from chatmem_lab.transcripts.fields import WrongField
 
 __all__ = [
     "ChatStream",
-    "StreamedReply",
     "ResponseStream",
+    "StreamedReply",
     "reply_from_chat",
     "reply_from_response",
 ]
@@ -205,7 +205,7 @@ class StreamedReply(Protocol):
     """A streamed reply as far as it has come."""
 
     def add(self, event: Any) -> str:
-        """Take one event in; the text that it brought."""
+        """Take one event in; the text, or the text of a refusal, that it brought."""
 
     @property
     def is_complete(self) -> bool:
@@ -260,7 +260,7 @@ class ChatStream:
                 self._texts[name] = self._texts.get(name, "") + piece
         for piece in delta.get("tool_calls") or ():
             self._add_call(piece)
-        return delta.get("content") or ""
+        return (delta.get("content") or "") + (delta.get("refusal") or "")
 
     def _add_call(self, piece: Mapping[str, Any]) -> None:
         call = self._call_at(piece.get("index"), piece.get("id"))
@@ -338,7 +338,7 @@ class ResponseStream:
         part = given.get("content_index", given.get("summary_index", 0))
         key = (given["output_index"], name, part)
         self._pieces[key] = self._pieces.get(key, "") + given["delta"]
-        return given["delta"] if name == "output_text" else ""
+        return given["delta"] if name in ("output_text", "refusal") else ""
 
     def _forget_pieces(self, index: int) -> None:
         """They are in the item as it is when it is done."""
