@@ -9,7 +9,7 @@ import traitlets
 
 from chatmem_lab.html.numbers import exact, plural
 from chatmem_lab.html.style import caption, figure
-from chatmem_lab.html.text import cut
+from chatmem_lab.html.text import cut, escape
 from chatmem_lab.memory import ChatMemories
 from chatmem_lab.messages import Conversation
 from chatmem_lab.widgets.keyed_box import KeyedBox, shown
@@ -21,6 +21,8 @@ _LEGEND = "Keys: ↑ ↓ session · / search · r refresh · Esc keep it"
 _NAMES = ("ArrowUp", "ArrowDown", "/", "r", "Escape")
 #: The most sessions that are listed at once.
 MOST_LISTED = 200
+#: What a dropdown has for no branch: it would show nothing for None.
+_ACTIVE = -1
 _QUESTIONS = {
     "clear": ("Begin {} anew? What is there stays as a branch.", "yes, clear it"),
     "delete": ("Erase {} for good, with its branches?", "yes, erase it"),
@@ -89,7 +91,11 @@ class SessionBrowser(KeyedBox):
         self._search = ipywidgets.Text(placeholder="search ids", layout={"width": "260px"})
         self._count = ipywidgets.HTML()
         self._list = ipywidgets.Select(rows=8, layout={"width": "100%"})
-        self._branches = ipywidgets.Dropdown(description="line", layout={"max_width": "360px"})
+        self._branches = ipywidgets.Dropdown(
+            description="line",
+            layout={"max_width": "360px"},
+            style={"description_width": "initial"},
+        )
         self._picture_shown = ipywidgets.HTML()
         self._clear = self._button("clear …", "begin the session anew", self._asked("clear"))
         self._delete = self._button("delete …", "erase the session", self._asked("delete"))
@@ -97,11 +103,11 @@ class SessionBrowser(KeyedBox):
         self._question = ipywidgets.HTML()
         self._yes = self._button("", "do it", self._confirmed)
         self._no = self._button("no, keep it", "Esc: do nothing", self._kept)
-        self._confirmation = ipywidgets.HBox([self._question, self._yes, self._no])
+        self._confirmation = _row(self._question, self._yes, self._no)
         self._hold(
-            ipywidgets.HBox([self._search, refresh, self._count]),
+            _row(self._search, refresh, self._count),
             self._list,
-            ipywidgets.HBox([self._branches, self._clear, self._delete]),
+            _row(self._branches, self._clear, self._delete),
             self._confirmation,
             self._error,
             self._picture_shown,
@@ -109,7 +115,7 @@ class SessionBrowser(KeyedBox):
         traitlets.link((self, "search"), (self._search, "value"))
         self.observe(lambda _: self._fill(), "search")
         self.observe(lambda _: self._moved(), "session")
-        self.observe(lambda _: self._draw(), "branch")
+        self.observe(lambda _: self._branch_moved(), "branch")
         self.observe(lambda _: self._show_question(), "pending")
         self._list.observe(self._chosen, "value")
         self._branches.observe(self._branch_chosen, "value")
@@ -158,7 +164,12 @@ class SessionBrowser(KeyedBox):
         elif key == "r":
             self.refresh()
         elif key == "Escape":
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if self.pending:
             self.pending = ""
+            self._list.focus()
 
     def _step(self, by: int) -> None:
         listed = self._listed
@@ -183,9 +194,10 @@ class SessionBrowser(KeyedBox):
     @shown
     def _confirmed(self, _: object) -> None:
         self.confirm()
+        self._list.focus()
 
     def _kept(self, _: object) -> None:
-        self.pending = ""
+        self._give_up()
 
     @shown
     def _chosen(self, change: Any) -> None:
@@ -195,7 +207,7 @@ class SessionBrowser(KeyedBox):
     @shown
     def _branch_chosen(self, change: Any) -> None:
         if not self._is_filling:
-            self.branch = change["new"]
+            self.branch = None if change["new"] == _ACTIVE else change["new"]
 
     # --- what is shown
 
@@ -220,20 +232,25 @@ class SessionBrowser(KeyedBox):
     @shown
     def _moved(self) -> None:
         self.pending = ""
-        lines: list[tuple[str, int | None]] = [("active line", None)]
+        lines: list[tuple[str, int]] = [("active line", _ACTIVE)]
         for number, branch in enumerate(self.branches):
             size = plural(len(branch.messages), "message")
             lines.append((f"branch {number}, {size}", number))
         self._is_filling = True
         try:
             self._branches.options = lines
-            self._branches.value = None
+            self._branches.value = _ACTIVE
             self.branch = None
             self._list.value = self.session if self.session in self._listed else None
         finally:
             self._is_filling = False
         for control in (self._clear, self._delete, self._branches):
             control.disabled = not self.session
+        self._draw()
+
+    @shown
+    def _branch_moved(self) -> None:
+        self._branches.value = _ACTIVE if self.branch is None else self.branch
         self._draw()
 
     @shown
@@ -253,11 +270,14 @@ class SessionBrowser(KeyedBox):
         )
         if found > MOST_LISTED:
             words += f", the first {MOST_LISTED} listed: search for the others"
-        self._count.value = figure(caption(words), styled=False)
+        self._count.value = _words(words)
 
     @shown
     def _draw(self) -> None:
         self._picture_shown.value = self._picture()
+        self._say_session()
+
+    def _say_session(self) -> None:
         self._keys.says = f"Session {cut(self.session, 80)}" if self.session else "No session"
 
     def _picture(self) -> str:
@@ -272,13 +292,23 @@ class SessionBrowser(KeyedBox):
         if self.pending:
             question, answer = _QUESTIONS[self.pending]
             asked = question.format(repr(cut(self.session, 60)))
-            self._question.value = figure(caption(asked), styled=False)
+            self._question.value = _words(asked)
             self._yes.description = answer
             self._keys.says = asked
+        else:
+            self._say_session()
 
     def __repr__(self) -> str:
         at = f" at {cut(repr(self.session), 80)}" if self.session else ""
         return f"<SessionBrowser of {self.memories!r}{at}>"
+
+
+def _row(*widgets: ipywidgets.Widget) -> ipywidgets.HBox:
+    return ipywidgets.HBox(widgets, layout={"align_items": "center"})
+
+
+def _words(text: str) -> str:
+    return figure(f'<span class="q">{escape(text)}</span>', styled=False)
 
 
 def _label(id: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from chatmem_lab.html.numbers import counted, exact, noun
-from chatmem_lab.html.style import caption, figure, figures_line, heading
+from chatmem_lab.html.numbers import plural
+from chatmem_lab.html.style import caption, figure, heading
 from chatmem_lab.html.text import cut
 from chatmem_lab.memory import ChatMemories, SessionInfo
 from chatmem_lab.messages import Conversation
@@ -14,7 +14,7 @@ __all__ = ["branch_html", "session_html"]
 
 
 def session_html(memories: ChatMemories, id: str) -> str:
-    """The session's figures, what the model sees of it, and its history.
+    """When the session was written, what the model sees of it, and its history.
 
     Parameters
     ----------
@@ -39,11 +39,7 @@ def session_html(memories: ChatMemories, id: str) -> str:
     if not info.version:
         gone = caption("There is no such session: deleted, expired, or never begun.")
         return figure(heading(f"Session {cut(id, 120)}"), gone, styled=False)
-    head = figure(
-        heading(f"Session {cut(id, 120)}", note=_times(info)),
-        figures_line(*_figures(info)),
-        styled=False,
-    )
+    head = figure(heading(f"Session {cut(id, 120)}", note=_note(info)), styled=False)
     if not info.messages:
         empty = caption("Its active line is empty; what was there is a branch.")
         return head + figure(empty, styled=False)
@@ -56,17 +52,10 @@ def branch_html(id: str, branch: Conversation) -> str:
     return figure(heading(title, note="a branch"), styled=False) + branch._repr_html_()
 
 
-def _figures(info: SessionInfo) -> list[tuple[str, str]]:
-    return [
-        (exact(info.messages), noun(info.messages, "message")),
-        (exact(info.window_messages), "in the window"),
-        (counted(exact(info.tokens), info.count_kind), noun(info.tokens, "token")),
-        (exact(info.branches), noun(info.branches, "branch", "branches")),
-    ]
-
-
-def _times(info: SessionInfo) -> str:
-    return f"begun {_time(info.created_at)}, last written {_time(info.updated_at)}"
+def _note(info: SessionInfo) -> str:
+    branches = plural(info.branches, "branch", "branches")
+    begun, written = _time(info.created_at), _time(info.updated_at)
+    return f"begun {begun}, last written {written}, {branches}"
 
 
 def _time(time: datetime | None) -> str:

@@ -73,7 +73,8 @@ def test_a_session_is_shown_with_its_window_and_history(browser):
     text = text_of(browser)
     assert "Session ann" in text
     assert "<b>4</b> messages" in text
-    assert "<b>3</b> in the window" in text  # the system message and two others
+    assert "<b>3</b> messages" in text  # the window: the system message and two others
+    assert "<b>1</b> absent" in text
     assert "MessageWindow(2)" in text
     for said in ("Be brief.", "one", "two", "three"):
         assert said in text
@@ -104,14 +105,19 @@ def test_a_search_finds_ids_whatever_their_case(browser):
 def test_branches(browser):
     browser.session = "bo"
     (line,) = parts(browser, ipywidgets.Dropdown)
-    assert line.options == (("active line", None), ("branch 0, 1 message", 0))
+    assert line.options == (("active line", -1), ("branch 0, 1 message", 0))
     line.value = 0
     assert browser.branch == 0
     assert "the old line" in text_of(browser)
     assert "the new line" not in text_of(browser)
+    line.value = -1
+    assert browser.branch is None
+    assert "the new line" in text_of(browser)
+    browser.branch = 0
+    assert line.value == 0
     browser.session = "ann"
-    assert (browser.branch, line.value) == (None, None)
-    assert line.options == (("active line", None),)
+    assert (browser.branch, line.index) == (None, 0)
+    assert line.options == (("active line", -1),)
     with pytest.raises(traitlets.TraitError, match="no branch 3: this session has 0"):
         browser.branch = 3
 
@@ -230,6 +236,8 @@ def test_what_is_shown_is_said_for_those_who_do_not_see_it(browser):
     assert browser.children[-1].says == "Session ann"
     browser.ask("delete")
     assert browser.children[-1].says == "Erase 'ann' for good, with its branches?"
+    browser.press("Escape")
+    assert browser.children[-1].says == "Session ann"
 
 
 def test_hostile_ids_and_texts_are_data(memories):
