@@ -145,7 +145,7 @@ def open_existing_store(url: str | None) -> Store:
             "configuration: c.ChatmemLab.store), such as sqlite:///chat.db, "
             "postgresql://user@host/database or redis://host:6379/0?ttl=30d"
         )
-    if url.lower().startswith("sqlite:"):
+    if url.partition(":")[0].partition("+")[0].lower() == "sqlite":
         _check_file(url)
     return open_store(url)
 
