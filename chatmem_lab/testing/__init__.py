@@ -5,6 +5,7 @@ from chatmem_lab.testing.length_counter import LengthCounter
 from chatmem_lab.testing.local_server import openai_server
 from chatmem_lab.testing.policies import check_policy, check_replay
 from chatmem_lab.testing.served_reply import Reply
+from chatmem_lab.testing.stores import check_store
 from chatmem_lab.testing.strategies import conversations, message_lists
 from chatmem_lab.testing.summarizers import check_summarizer
 
@@ -14,6 +15,7 @@ __all__ = [
     "check_counter",
     "check_policy",
     "check_replay",
+    "check_store",
     "check_summarizer",
     "conversations",
     "message_lists",
