@@ -58,7 +58,7 @@ WIDEST_ID, NARROWEST_TEXT = 40, 20
 def list_sessions(store: StoreUrl = None, as_json: Json = False) -> None:
     """List the sessions: id, messages, time of the last write (UTC)."""
     with told_in_one_line(), _desk(store) as desk:
-        from chatmem_lab.html.numbers import plural
+        from chatmem_lab.html.numbers import noun
 
         if as_json:
             import msgspec
@@ -74,7 +74,7 @@ def list_sessions(store: StoreUrl = None, as_json: Json = False) -> None:
         for row in desk.overviews():
             shown = fitted(printable(row.id), width)
             typer.echo(f"{shown}  {row.messages:>8,}  {_time(row.updated_at)}")
-        typer.echo(f"\n{plural(len(ids), 'session')}" if ids else "no sessions")
+        typer.echo(f"\n{len(ids):,} {noun(len(ids), 'session')}" if ids else "no sessions")
 
 
 @sessions_app.command()

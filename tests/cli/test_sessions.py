@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -254,3 +257,20 @@ def test_no_secret_is_told(monkeypatch):
         assert result.exit_code == 2
         assert "geheim" not in result.output
     assert "geheim" not in run("list", "--help").output
+
+
+@pytest.mark.parametrize("command", [["export", "bo"], ["list"], ["show", "bo"]])
+def test_who_reads_may_stop_reading(url, command):
+    """As in ``chatmem-lab sessions list | head -1``: no word about it."""
+    code = "from chatmem_lab.cli import app; app()"
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "sessions", *command, "--store", url],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(writer)
+    assert (done.stderr, done.returncode) == (b"", 1)
