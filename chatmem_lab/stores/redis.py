@@ -6,13 +6,14 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import msgspec
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from chatmem_lab.errors import StoreError
 from chatmem_lab.html.text import cut
 from chatmem_lab.stores.commit import Commit
+from chatmem_lab.stores.commit_json import decode_commit, encode_commit
+from chatmem_lab.stores.redis_errors import advice, held
+from chatmem_lab.stores.redis_scripts import DELETE, READ, WRITE
 from chatmem_lab.stores.store import Stored, check_version, first_version
 
 if TYPE_CHECKING:
@@ -23,105 +24,12 @@ __all__ = ["RedisStore"]
 _T = TypeVar("_T")
 
 _LOG = logging.getLogger(__name__)
-_ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(Commit)
 
 #: Seconds for a connection, and for each part of an answer; a URL may say others.
 _TIMEOUTS = {"socket_connect_timeout": 5.0, "socket_timeout": 10.0}
 
 #: More than any version: nothing is newer.
 _NEVER = 2**53
-
-# Every script begins with what is under the key: nothing, this very session, or something
-# else, which is left alone. The number of fields bounds the loops below.
-_LOOK = """
-local key, id, ttl, sliding = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1'
-local first, version = 1, 0
-local kind = redis.call('TYPE', key).ok
-if kind == 'hash' then
-  local held = redis.call('HMGET', key, 'format', 'id', 'first', 'version')
-  if not held[1] or not held[2] then return {'foreign', 'hash'} end
-  if held[2] ~= id then return {'other', held[2]} end
-  if held[1] ~= '1' then return {'format', held[1]} end
-  first, version = tonumber(held[3] or ''), tonumber(held[4] or '')
-  if not first or not version or redis.call('HLEN', key) ~= version - first + 5 then
-    return {'damaged'}
-  end
-elseif kind ~= 'none' then
-  return {'foreign', kind}
-end
-local function text(number) return string.format('%.0f', number) end
-"""
-
-_READ = (
-    _LOOK
-    + """
-local reply = {'done', text(version)}
-for number = math.max(first, tonumber(ARGV[4]) + 1), version do
-  reply[#reply + 1] = redis.call('HGET', key, text(number))
-end
-if kind == 'hash' and sliding and ttl ~= '' then redis.call('PEXPIRE', key, ttl) end
-return reply
-"""
-)
-
-# A write that was sent again, since the connection broke, may be there already.
-_WRITE = (
-    _LOOK
-    + """
-local known, new, keep, again = ARGV[4], tonumber(ARGV[5]), ARGV[6] == '1', ARGV[7] == '1'
-local begin = new - (#ARGV - 8)
-if again and redis.call('HGET', key, text(begin)) == ARGV[8] then return {'done'} end
-if text(version) ~= known then return {'conflict', text(version)} end
-if not keep then
-  for number = first, version do redis.call('HDEL', key, text(number)) end
-end
-if not keep or kind == 'none' then
-  redis.call('HSET', key, 'format', '1', 'id', id, 'first', text(begin))
-end
-for at = 8, #ARGV do redis.call('HSET', key, text(begin + at - 8), ARGV[at]) end
-redis.call('HSET', key, 'version', text(new))
-if ttl == '' then
-  redis.call('PERSIST', key)
-elseif sliding or redis.call('PTTL', key) == -1 then
-  redis.call('PEXPIRE', key, ttl)
-end
-return {'done'}
-"""
-)
-
-_DELETE = _LOOK + "return {'done', redis.call('DEL', key)}"
-
-#: What a failure's class and text hold, and what it means; the first that fits.
-_ADVICE = (
-    ("Authentication required|NOAUTH", "it wants a password: give one, with its user if any"),
-    ("without any password", "it has no password for this user: give none"),
-    ("AuthenticationError|WRONGPASS", "it refuses this user or password: correct them"),
-    (
-        "NoPermission|NOPERM|can't run this command|can't access",
-        "this user may not do that: allow it the scripting, hash, key and SCAN commands on keys "
-        "with this prefix",
-    ),
-    ("ReadOnly|READONLY", "it is a read-only replica: give the primary's address"),
-    (
-        "OutOfMemory|OOM",
-        "its memory is full: raise its maxmemory, delete sessions, or choose a shorter ttl",
-    ),
-    ("MISCONF", "it cannot save to its disk and takes no writes: see its log, make room there"),
-    ("BusyLoading|LOADING", "it is still loading its data: try again in a moment"),
-    ("BUSY", "another program's script keeps it busy: try again, or end that script"),
-    (
-        "MovedError|AskError|Cluster|CLUSTERDOWN",
-        "it is part of a cluster: a server of its own is wanted",
-    ),
-    ("MaxConnections|max number of clients", "too many connections: close some, or allow more"),
-    (
-        "TimeoutError",
-        "it did not answer in time: see whether it is there and not overloaded; what was being "
-        "written may be stored",
-    ),
-    ("ConnectionError", "no connection: start it, or correct the address"),
-)
 
 
 class RedisStore:
@@ -180,10 +88,11 @@ class RedisStore:
         self.sliding = bool(sliding)
         milliseconds = "" if self.ttl is None else str(self.ttl // timedelta(milliseconds=1))
         self._expiry = (milliseconds, "1" if self.sliding else "0")
+        self._is_closed = False
         parts = (host, port, username or None, password or None, db)
         self._client, self._place = _client(url, *parts)
         self._scripts = {
-            source: self._client.register_script(source) for source in (_READ, _WRITE, _DELETE)
+            source: self._client.register_script(source) for source in (READ, WRITE, DELETE)
         }
         try:
             self._tried(lambda again: self._client.ping())
@@ -197,9 +106,11 @@ class RedisStore:
 
     def read(self, session_id: str, *, after: int = 0) -> Stored:
         """The version, and the commits with higher numbers than `after`."""
-        version, *bodies = self._run(_READ, session_id, after)
+        version, *bodies = self._run(READ, session_id, after)
         first = int(version) - len(bodies) + 1
-        commits = (self._commit(session_id, first + i, body) for i, body in enumerate(bodies))
+        commits = (
+            decode_commit(session_id, first + i, body or b"") for i, body in enumerate(bodies)
+        )
         return Stored(int(version), tuple(commits))
 
     def append(self, session_id: str, commits: Sequence[Commit], *, version: int) -> int:
@@ -212,7 +123,7 @@ class RedisStore:
 
     def delete(self, session_id: str) -> bool:
         """Erase the session for good; whether there was one."""
-        (erased,) = self._run(_DELETE, session_id)
+        (erased,) = self._run(DELETE, session_id)
         return bool(erased)
 
     def sessions(self) -> Sequence[str]:
@@ -220,7 +131,8 @@ class RedisStore:
         return self._tried(lambda again: sorted(self._found()))
 
     def close(self) -> None:
-        """Close the connections; used again, the store opens new ones."""
+        """Close the connections; the store is not used again."""
+        self._is_closed = True
         self._client.connection_pool.disconnect()
 
     def __enter__(self) -> RedisStore:
@@ -228,6 +140,12 @@ class RedisStore:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a RedisStore is not pickled or copied, since it holds connections: make one from "
+            "the URL in each process"
+        )
 
     def __repr__(self) -> str:
         return f"<RedisStore, {self._where()}>"
@@ -246,8 +164,8 @@ class RedisStore:
             check_version(session_id, wanted=version, found=self.version(session_id))
             return version
         new = version + len(commits) if version else first_version(len(commits))
-        bodies = [_ENCODER.encode(commit) for commit in commits]
-        self._run(_WRITE, session_id, version, new, int(keep), _AGAIN, *bodies)
+        bodies = [encode_commit(session_id, commit) for commit in commits]
+        self._run(WRITE, session_id, version, new, int(keep), *bodies)
         return new
 
     def _run(self, source: str, session_id: str, *arguments: Any) -> list[Any]:
@@ -262,8 +180,8 @@ class RedisStore:
         key = self.prefix.encode() + id
 
         def run(again: bool) -> Any:
-            given = (int(again) if value is _AGAIN else value for value in arguments)
-            return self._scripts[source](keys=[key], args=[id, *self._expiry, *given])
+            given = [id, *self._expiry, int(again), *arguments]
+            return self._scripts[source](keys=[key], args=given)
 
         status, *answer = self._tried(run)
         if status == b"done":
@@ -271,7 +189,7 @@ class RedisStore:
         if status == b"conflict":
             check_version(session_id, wanted=arguments[0], found=int(answer[0]))
         raise StoreError(
-            f"{self._place} holds {_held(status, *answer)} under the key "
+            f"{self._place} holds {held(status, *answer)} under the key "
             f"{cut(repr(key.decode()), 80)}; nothing was changed"
         )
 
@@ -279,13 +197,15 @@ class RedisStore:
         """`call`, once more if the connection was gone: it may be from before a restart."""
         from redis.exceptions import ConnectionError, RedisError
 
+        if self._is_closed:
+            raise StoreError(f"{self!r} is closed: make a new store")
         try:
             try:
                 return call(False)
             except ConnectionError:
                 return call(True)
         except RedisError as error:
-            raise StoreError(f"{self._place}: {_advice(error)}") from error
+            raise StoreError(f"{self._place}: {advice(error)}") from error
 
     def _found(self) -> set[str]:
         from redis.exceptions import ResponseError
@@ -307,19 +227,6 @@ class RedisStore:
                 if answer[0] is not None and answer[1] == key[len(prefix) :]:
                     ids.add(answer[1].decode(errors="replace"))
         return ids
-
-    def _commit(self, session_id: str, number: int, body: bytes | None) -> Commit:
-        try:
-            return _DECODER.decode(body or b"")
-        except msgspec.DecodeError as error:
-            raise StoreError(
-                f"{self._place}: commit {number} of session {cut(repr(session_id), 80)} cannot be "
-                f"read ({cut(str(error), 80)}): restore it from a backup or delete the session"
-            ) from error
-
-
-#: Stands for whether a script is sent for the second time.
-_AGAIN = object()
 
 
 def _checked_ttl(ttl: object) -> timedelta | None:
@@ -377,22 +284,3 @@ def _client(
     known["decode_responses"] = False
     address = known.get("path") or f"{known.get('host', 'localhost')}:{known.get('port', 6379)}"
     return client, f"Redis at {address}/{known.get('db', 0)}"
-
-
-def _held(status: bytes, what: bytes = b"") -> str:
-    text = cut(what.decode(errors="replace"), 80)
-    if status == b"foreign":
-        return f"another program's {text}: choose another prefix, or remove the key"
-    if status == b"other":
-        return f"session {text!r} of a store with another prefix: choose another prefix"
-    if status == b"format":
-        return f"a session in format {text}, not 1: a newer chatmem_lab wrote it, upgrade this one"
-    return "a session whose parts do not fit together: restore it from a backup, or remove the key"
-
-
-def _advice(error: Exception) -> str:
-    said = f"{type(error).__name__} {error}"
-    for pattern, advice in _ADVICE:
-        if re.search(pattern, said):
-            return f"{advice} ({cut(str(error), 120)})"
-    return cut(said, 200)
