@@ -90,7 +90,7 @@ def show(
     """Show a session's messages, and which of them the model sees now."""
     with told_in_one_line(), _desk(store, policy, model) as desk:
         desk.check(id)
-        memory = desk.memories[id]
+        memory = desk.memories.peek(id)
         window = memory.window
         typer.echo(f"{printable(memory.id)}: {_totals(len(memory), window)}\n")
         for line in _lines(memory.history, window):

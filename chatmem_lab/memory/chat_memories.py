@@ -145,7 +145,7 @@ class ChatMemories:
 
     def info(self, id: Id) -> SessionInfo:
         """What there is to say of a session; version 0 where there is none."""
-        memory = self._without_beginning(id)
+        memory = self.peek(id)
         commits = self.store.read(memory.id)
         times = [commit.created_at for commit in commits.commits if commit.created_at is not None]
         window = memory.window
@@ -205,13 +205,13 @@ class ChatMemories:
             raise MessageError(f"branches is active or all, not {branches!r}")
         if id not in self:
             raise MessageError(f"there is no session {id!r}: memories.list() names them")
-        memory = self._without_beginning(id)
+        memory = self.peek(id)
         if branches == "active":
             return memory.conversation()
         return (*memory.branches, memory.conversation())
 
-    def _without_beginning(self, id: Id) -> ChatMemory:
-        """The session's memory, not remembered if it was not there."""
+    def peek(self, id: Id) -> ChatMemory:
+        """The session's memory, to look at: no object is kept for it that was not there."""
         key = checked_id(id)
         with self._lock:
             return self._memories.get(key) or self._made(key)

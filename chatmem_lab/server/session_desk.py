@@ -102,7 +102,7 @@ class SessionDesk:
         ------
         NoSessionError
         """
-        if not self.memories.store.version(self.memories[id].id):
+        if not self.memories.store.version(self.memories.peek(id).id):
             raise _no_session(id)
 
     def delete(self, id: str) -> dict[str, Any]:

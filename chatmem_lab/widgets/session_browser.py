@@ -128,7 +128,7 @@ class SessionBrowser(KeyedBox):
     @property
     def branches(self) -> tuple[Conversation, ...]:
         """The lines that the session left, oldest first."""
-        return self.memories[self.session].branches if self.session else ()
+        return self.memories.peek(self.session).branches if self.session else ()
 
     def refresh(self) -> None:
         """Read the list of sessions, and the session that is shown, anew."""

@@ -43,7 +43,7 @@ def session_html(memories: ChatMemories, id: str) -> str:
     if not info.messages:
         empty = caption("Its active line is empty; what was there is a branch.")
         return head + figure(empty, styled=False)
-    return head + memories[id].window._repr_html_() + memories.conversation(id)._repr_html_()
+    return head + memories.peek(id).window._repr_html_() + memories.conversation(id)._repr_html_()
 
 
 def branch_html(id: str, branch: Conversation) -> str:
