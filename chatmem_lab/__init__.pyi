@@ -45,6 +45,7 @@ from .projections import to_chat as to_chat
 from .projections import to_responses as to_responses
 from .report import write_report as write_report
 from .stores import MemoryStore as MemoryStore
+from .stores import RedisStore as RedisStore
 from .stores import Store as Store
 from .stores import StoreAdapter as StoreAdapter
 from .stores import open_store as open_store

@@ -303,3 +303,16 @@ def test_lc4j_redis_03_an_oversize_message_empties_the_window_and_no_write_fails
     opened().add_all(case_messages(case["messages"], params["message_costs"]))
     assert opened().messages == ()
     assert texts(opened().history) == ["a huge paste"]
+
+
+def test_b080_a_message_with_an_id_is_added_once(redis_store):
+    memory = memory_of(redis_store)
+    for _ in range(2):
+        memory.add(replace(user("yes"), id="m1"))
+    assert texts(memory_of(redis_store).history) == ["yes"]
+    with pytest.raises(MessageError, match="m1"):
+        memory_of(redis_store).add(replace(user("no"), id="m1"))
+    assert texts(memory.history) == ["yes"]
+    for _ in range(2):
+        memory.add(user("yes"))
+    assert texts(memory_of(redis_store).history) == ["yes", "yes", "yes"]
