@@ -271,11 +271,12 @@ class ChatStream:
 
     def _call_at(self, index: int | None, id: str | None) -> dict[str, Any]:
         """The call that a piece belongs to; some servers number all calls 0, or none."""
-        index = len(self._calls) - 1 if index is None and not id else index or 0
-        place = self._places.get(index)
+        newest = len(self._calls) - 1 if self._calls else None
+        place = newest if index is None else self._places.get(index)
         if place is not None and (not id or self._calls[place]["id"] in (None, id)):
             return self._calls[place]
-        self._places[index] = len(self._calls)
+        if index is not None:
+            self._places[index] = len(self._calls)
         call = {"id": id, "type": "function", "function": {"name": "", "arguments": ""}}
         self._calls.append(call)
         return call

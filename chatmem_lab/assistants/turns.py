@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock, RLock
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
@@ -15,13 +17,26 @@ from chatmem_lab.assistants.tools import Toolbox
 from chatmem_lab.errors import AssistantError
 from chatmem_lab.html.text import cut
 from chatmem_lab.memory import ChatMemory
-from chatmem_lab.messages import INSTRUCTION_ROLES, Message, Text, system, tool_output
+from chatmem_lab.messages import INSTRUCTION_ROLES, Message, Reasoning, Text, system, tool_output
 
 __all__ = ["OnError", "Turns"]
 
 OnError = Literal["rollback", "keep_user"]
 
 _BROKEN_OFF = "Error: the reply broke off before this call was complete"
+
+
+class Queues:
+    """A lock for each memory: a second turn waits until the first is over."""
+
+    def __init__(self) -> None:
+        self._locks: WeakKeyDictionary[ChatMemory, RLock] = WeakKeyDictionary()
+        self._lock = Lock()
+
+    def of(self, memory: ChatMemory) -> RLock:
+        """The lock of that memory."""
+        with self._lock:
+            return self._locks.setdefault(memory, RLock())
 
 
 @dataclass(frozen=True)
@@ -36,6 +51,7 @@ class Turns:
     augment: Callable[[str], str] | None
     max_rounds: int
     on_error: OnError
+    queues: Queues = field(default_factory=Queues)
 
     def take(
         self,
@@ -45,6 +61,16 @@ class Turns:
         listener: Listener | None = None,
     ) -> Message:
         """Ask `question` and add all that follows, or nothing; the final message."""
+        with self.queues.of(memory):
+            return self._take(memory, instruction, question, listener)
+
+    def _take(
+        self,
+        memory: ChatMemory,
+        instruction: str | None,
+        question: Message,
+        listener: Listener | None,
+    ) -> Message:
         was_asked = False
         failure = None
         try:
@@ -147,7 +173,7 @@ def _keep_partial(memory: ChatMemory, listener: Listener, error: BaseException) 
     if not listener.keeps_partial or listener.partial is None:
         return False
     reply = _with_own_id(listener.partial.message, memory)
-    if reply.is_blank:
+    if _says_nothing(reply):
         return False
     why = cut(f"{type(error).__name__}: {error}", 200)
     memory.add(replace(reply, finish_reason="incomplete", metadata={"incomplete": why}))
@@ -188,12 +214,18 @@ def _heard(events: Any, streamed: StreamedReply, listener: Listener) -> Message:
     return streamed.message
 
 
+def _says_nothing(reply: Message) -> bool:
+    """Whether it is blank, or only reasons."""
+    said = tuple(part for part in reply.parts if not isinstance(part, Reasoning))
+    return replace(reply, parts=said).is_blank
+
+
 def _checked(reply: Message) -> Message:
     if reply.finish_reason in ("failed", "cancelled", "queued", "in_progress"):
         error = (reply.extra or {}).get("error") or {}
         what = f": {error['message']}" if error.get("message") else ""
         raise AssistantError(f"the model's response is {reply.finish_reason}{what}")
-    if reply.is_blank:
+    if _says_nothing(reply):
         raise AssistantError(
             f"the model's reply says nothing (finish_reason {reply.finish_reason!r}): where it "
             'is "length", allow a longer reply in request={…}'
