@@ -67,7 +67,9 @@ _BY_WORDS = {
 
 def explained(error: DBAPIError, *, secret: str | None = None) -> str:
     """What the database said, without `secret`, and what to do about it."""
-    said = " ".join(str(error.orig).split())
+    # PostgreSQL's first line, without the statement and the row that stand below it.
+    primary = getattr(getattr(error.orig, "diag", None), "message_primary", None)
+    said = " ".join((primary or str(error.orig)).split())
     if secret:
         said = said.replace(secret, "***")
     return f"{cut(said, 300)}; {_advice(error, said.lower())}"
