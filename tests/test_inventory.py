@@ -431,6 +431,7 @@ def test_the_inventory_is_whole():
     assert set(cml.formats()) == {
         "own",
         "openai_chat",
+        "recorded",
         "tau_bench",
         "swe_agent",
     }

@@ -1,6 +1,7 @@
 """The chat loop on OpenAI's APIs, with a memory behind it."""
 
 from chatmem_lab.assistants.assistant import Assistant
+from chatmem_lab.assistants.recorder import record
 from chatmem_lab.assistants.replies import (
     ChatStream,
     ResponseStream,
@@ -17,6 +18,7 @@ __all__ = [
     "ChatStream",
     "ResponseStream",
     "StreamedReply",
+    "record",
     "reply_from_chat",
     "reply_from_response",
     "tool_schemas",

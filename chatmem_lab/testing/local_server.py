@@ -75,13 +75,14 @@ class OpenAIServer:
         self._script: deque[Any] = deque()
         self._for_ever: Any = None
         self._stored: dict[str, list[dict[str, Any]]] = {}
+        self._clients: list[OpenAI] = []
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._http = LoopbackServer(self._answer)
         self.url = f"http://127.0.0.1:{self._http.port}/v1"
 
     def client(self, *, timeout: float = 10.0, **options: Any) -> OpenAI:
-        """An `openai.OpenAI` that asks this server, once per call.
+        """An `openai.OpenAI` that asks this server, once per call, and is closed with it.
 
         Parameters
         ----------
@@ -94,10 +95,12 @@ class OpenAIServer:
 
         # Settings for a proxy would lead away from this machine.
         options.setdefault("http_client", DefaultHttpxClient(trust_env=False))
-        return OpenAI(**self._client_options(timeout, options))
+        client = OpenAI(**self._client_options(timeout, options))
+        self._clients.append(client)
+        return client
 
     def async_client(self, *, timeout: float = 10.0, **options: Any) -> AsyncOpenAI:
-        """The same as an `openai.AsyncOpenAI`."""
+        """The same as an `openai.AsyncOpenAI`; close it with ``async with``."""
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
         options.setdefault("http_client", DefaultAsyncHttpxClient(trust_env=False))
@@ -245,6 +248,8 @@ class OpenAIServer:
 
     def _close(self) -> None:
         self._closing.set()
+        for client in self._clients:
+            client.close()
         self._http.shutdown()
         self._http.server_close()
 

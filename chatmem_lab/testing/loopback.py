@@ -53,7 +53,7 @@ class LoopbackRequest(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Read the body and have it answered."""
         data = self.rfile.read(int(self.headers.get("content-length", 0)))
-        api = _APIS.get(self.path)
+        api = _APIS.get(self.path.partition("?")[0])
         try:
             body = json.loads(data)
         except ValueError:

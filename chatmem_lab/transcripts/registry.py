@@ -8,6 +8,7 @@ from chatmem_lab.errors import TranscriptError
 from chatmem_lab.transcripts.format import Format
 from chatmem_lab.transcripts.openai_chat import OPENAI_CHAT
 from chatmem_lab.transcripts.own import OWN
+from chatmem_lab.transcripts.recorded import RECORDED
 from chatmem_lab.transcripts.swe_agent import SWE_AGENT
 from chatmem_lab.transcripts.tau_bench import TAU_BENCH
 from chatmem_lab.transcripts.transcript import Transcript, Unrecognised
@@ -15,7 +16,7 @@ from chatmem_lab.transcripts.transcript import Transcript, Unrecognised
 __all__ = ["FORMATS", "detect", "format_named", "formats"]
 
 #: A new format is added here, and nowhere else.
-FORMATS: tuple[Format, ...] = (OPENAI_CHAT, OWN, SWE_AGENT, TAU_BENCH)
+FORMATS: tuple[Format, ...] = (OPENAI_CHAT, OWN, RECORDED, SWE_AGENT, TAU_BENCH)
 
 
 def formats() -> dict[str, str]:
@@ -25,6 +26,7 @@ def formats() -> dict[str, str]:
     ...     print(f"{name}: {description}")
     openai_chat: OpenAI's chat messages: a list, an object with messages, or JSONL of either
     own: chatmem_lab's own JSONL: a header line per conversation, then a line per message
+    recorded: calls that chatmem_lab recorded: a line per call, joined to conversations
     swe_agent: SWE-agent trajectories (.traj) and YAML demonstrations, from their history
     tau_bench: tau-bench results: a list of runs, each with its messages in traj
     """

@@ -40,6 +40,18 @@ OWN = (
     + lines({"format": 1, "id": "b"})
     + lines({"role": "user", "usage": {"input_tokens": 3}, "created_at": "2026-03-01T09:30:00"})
 )
+RECORDED = lines(
+    *(
+        {
+            "recorded": 1,
+            "id": id,
+            "at": "2026-03-01T09:30:00Z",
+            "after": after,
+            "new": [{"role": "user", "parts": []}, {"role": "assistant"}],
+        }
+        for id, after in [("a", None), ("b", "a"), ("c", "a")]
+    )
+)
 TRAJECTORY = {
     "environment": "swe_main",
     "trajectory": [{"action": "ls", "observation": "a.py", "execution_time": 0.1}],
@@ -70,6 +82,7 @@ SEEDS = {
     "conversation a line": lines({"messages": CHAT}, {"messages": CHAT}),
     "utf-16": json.dumps(CHAT).encode("utf-16"),
     "own": OWN,
+    "recorded": RECORDED,
     "tau_bench": json.dumps([RUN, RUN]).encode(),
     "swe_agent": json.dumps(TRAJECTORY).encode(),
     "yaml": DEMO,
@@ -125,7 +138,7 @@ def test_damaged_bytes(name, data):
     reads_or_says_why(damaged, lenient=True)
 
 
-@pytest.mark.parametrize("format", ["openai_chat", "own", "swe_agent", "tau_bench"])
+@pytest.mark.parametrize("format", ["openai_chat", "own", "recorded", "swe_agent", "tau_bench"])
 @settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_damaged_bytes_in_a_format_that_is_named(format, data):

@@ -12,13 +12,14 @@ from chatmem_lab.transcripts.registry import FORMATS
 SAMPLES = {
     "openai_chat": b'[{"role": "user", "content": "hi"}]',
     "own": b'{"format":1,"id":"c"}\n',
+    "recorded": b'{"recorded":1,"id":"a","at":"2026-03-01T09:30:00Z","new":[{"role":"assistant"}]}',
     "swe_agent": b'{"history": [{"role": "user", "content": "hi", "agent": "main"}]}',
     "tau_bench": b'[{"task_id": 1, "traj": [{"role": "user", "content": "hi"}]}]',
 }
 
 
 def test_the_formats():
-    assert list(cml.formats()) == ["openai_chat", "own", "swe_agent", "tau_bench"]
+    assert list(cml.formats()) == ["openai_chat", "own", "recorded", "swe_agent", "tau_bench"]
     assert all(cml.formats().values())
     assert {format.name for format in FORMATS} == set(SAMPLES)
 
@@ -54,7 +55,7 @@ def test_an_unknown_format(lenient):
         read(SAMPLES["own"], format="openai-chat", lenient=lenient)
     assert str(caught.value) == (
         "there is no format 'openai-chat'. Did you mean 'openai_chat'? "
-        "There are: openai_chat, own, swe_agent, tau_bench"
+        "There are: openai_chat, own, recorded, swe_agent, tau_bench"
     )
 
 
