@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock, RLock
 from typing import Any, Literal
@@ -18,8 +20,14 @@ from chatmem_lab.errors import AssistantError
 from chatmem_lab.html.text import cut
 from chatmem_lab.memory import ChatMemory
 from chatmem_lab.messages import INSTRUCTION_ROLES, Message, Reasoning, Text, system, tool_output
+from chatmem_lab.projections.repair import ProjectedList
 
 __all__ = ["OnError", "Turns"]
+
+_log = logging.getLogger("chatmem_lab.assistants")
+
+#: Seconds that a turn waits for another one of its session before that is logged.
+PATIENCE = 30.0
 
 OnError = Literal["rollback", "keep_user"]
 
@@ -33,10 +41,22 @@ class Queues:
         self._locks: WeakKeyDictionary[ChatMemory, RLock] = WeakKeyDictionary()
         self._lock = Lock()
 
-    def of(self, memory: ChatMemory) -> RLock:
-        """The lock of that memory."""
+    @contextmanager
+    def turn_of(self, memory: ChatMemory) -> Iterator[None]:
+        """Inside, no other turn is taken; a long wait for that is logged."""
         with self._lock:
-            return self._locks.setdefault(memory, RLock())
+            lock = self._locks.setdefault(memory, RLock())
+        if not lock.acquire(timeout=PATIENCE):
+            _log.warning(
+                "a turn of %s waits for another one to end: is there a stream that was neither "
+                "read to its end nor closed?",
+                cut(repr(memory.id), 80),
+            )
+            lock.acquire()
+        try:
+            yield
+        finally:
+            lock.release()
 
 
 @dataclass(frozen=True)
@@ -61,7 +81,7 @@ class Turns:
         listener: Listener | None = None,
     ) -> Message:
         """Ask `question` and add all that follows, or nothing; the final message."""
-        with self.queues.of(memory):
+        with self.queues.turn_of(memory):
             return self._take(memory, instruction, question, listener)
 
     def _take(
@@ -123,13 +143,22 @@ class Turns:
         others = tuple(part for part in question.parts if not isinstance(part, Text))
         return replace(question, parts=(Text(text), *others))
 
+    def _projected(self, messages: list[Message]) -> ProjectedList:
+        sent = self.api.projected(messages)
+        if not sent:
+            raise AssistantError(
+                "the memory's policy left nothing to send: give it room for a question with "
+                "its tool calls and their results"
+            )
+        return sent
+
     def _reply(self, messages: list[Message], listener: Listener | None) -> Message:
         own = [self.api.tool(tool["function"]) for tool in self.toolbox.schemas]
         tools = [*own, *self.request.get("tools", ())]
         options: dict[str, Any] = {
             **self.request,
             "model": self.model,
-            self.api.messages_name: self.api.projected(messages),
+            self.api.messages_name: self._projected(messages),
             **({"tools": tools} if tools else {}),
         }
         create = self.api.create(self.client)

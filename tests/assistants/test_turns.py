@@ -7,7 +7,7 @@ import threading
 import openai
 import pytest
 
-from chatmem_lab.assistants import Assistant
+from chatmem_lab.assistants import Assistant, turns
 from chatmem_lab.errors import AssistantError, ConflictError, StoreError
 from chatmem_lab.memory import ChatMemories, ChatMemory
 from chatmem_lab.messages import ToolCall
@@ -185,3 +185,30 @@ def test_turns_of_one_session_wait_for_each_other_and_others_do_not(
     pairs = list(zip(history[::2], history[1::2]))
     assert all(reply == ("assistant", f"to {question[1]}") for question, reply in pairs)
     assert len(pairs) == 4
+
+
+def test_a_stream_that_is_left_half_read_is_named_where_others_wait_for_it(
+    server, memories, make, monkeypatch
+):
+    logged, was_logged = [], threading.Event()
+
+    class Log:
+        def warning(self, text, *values):
+            logged.append(text % values)
+            was_logged.set()
+
+    monkeypatch.setattr(turns, "PATIENCE", 0.01)
+    monkeypatch.setattr(turns, "_log", Log())
+    server.reply("one two")
+    server.reply("done")
+    assistant = make()
+    stream = assistant.stream("ann", "first")
+    next(stream)
+    waiting = threading.Thread(target=assistant.chat, args=("ann", "second"))
+    waiting.start()
+    assert was_logged.wait(10)
+    assert logged[0].startswith("a turn of 'ann' waits for another one to end")
+    assert waiting.is_alive()
+    stream.close()
+    waiting.join(10)
+    assert told(memories["ann"]) == [("user", "second"), ("assistant", "done")]
