@@ -6,6 +6,10 @@ from . import metrics as metrics
 from . import summarizers as summarizers
 from . import testing as testing
 from . import tokens as tokens
+from .assistants import Assistant as Assistant
+from .assistants import record as record
+from .assistants import reply_from_chat as reply_from_chat
+from .assistants import reply_from_response as reply_from_response
 from .corpora import read as read
 from .corpora import scan as scan
 from .corpora import write as write
@@ -49,6 +53,7 @@ from .stores import RedisStore as RedisStore
 from .stores import Store as Store
 from .stores import StoreAdapter as StoreAdapter
 from .stores import open_store as open_store
+from .stores.sql import SQLStore as SQLStore
 from .study import Replay as Replay
 from .study import Study as Study
 from .study import compare as compare
