@@ -215,7 +215,9 @@ class _Call:
         try:
             yield
         except Exception as wrong:
-            what = f"{self._log.path}: a call was not recorded: {wrong or type(wrong).__name__}"
+            what = (
+                f"{self._log.path}: a call was not recorded: {str(wrong) or type(wrong).__name__}"
+            )
             try:
                 warnings.warn(what, UserWarning, stacklevel=3)
             except UserWarning:

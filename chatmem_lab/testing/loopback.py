@@ -13,7 +13,8 @@ from chatmem_lab.testing.served_reply import Refused
 
 __all__ = ["LoopbackRequest", "LoopbackServer"]
 
-_APIS = {"/v1/chat/completions": "chat", "/v1/responses": "responses"}
+#: What paths end with; before it stands what a kind of client makes of its base URL.
+_APIS = {"/chat/completions": "chat", "/responses": "responses"}
 _ERRORS = {
     401: ("invalid_request_error", "invalid_api_key", "The key is not accepted."),
     429: ("requests", "rate_limit_exceeded", "Too many requests: try again later."),
@@ -49,11 +50,14 @@ class LoopbackRequest(BaseHTTPRequestHandler):
 
     server: LoopbackServer
     protocol_version = "HTTP/1.1"
+    #: What is written in pieces arrives at once, and not when a timer of the system runs out.
+    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
         """Read the body and have it answered."""
         data = self.rfile.read(int(self.headers.get("content-length", 0)))
-        api = _APIS.get(self.path.partition("?")[0])
+        path = self.path.partition("?")[0]
+        api = next((api for end, api in _APIS.items() if path.endswith(end)), None)
         try:
             body = json.loads(data)
         except ValueError:
