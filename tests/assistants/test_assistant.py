@@ -8,10 +8,10 @@ import openai
 import pytest
 
 from chatmem_lab.assistants import Assistant, tool_schemas
-from chatmem_lab.errors import AssistantError, BudgetError, MessageError
+from chatmem_lab.errors import AssistantError, BudgetError, MessageError, ProjectionError
 from chatmem_lab.memory import ChatMemories, ChatMemory
 from chatmem_lab.messages import ToolCall
-from chatmem_lab.policies import TokenWindow
+from chatmem_lab.policies import TokenWindow, presets
 from sent_requests import said, told
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
@@ -257,6 +257,26 @@ def test_system_is_kept_once_and_a_new_one_takes_its_place_in_front(server, memo
         "Be brief.",
         "Be long.",
     ]
+
+
+def test_system_is_kept_once_also_where_a_memory_keeps_equal_ones(server, make):
+    memories = ChatMemories(presets.ai4j_unbounded(), store="memory:")
+    memories["bo"].add_system("Be brief.")
+    memories["bo"].add_system("Be brief.")
+    assert len(memories["bo"].history) == 2
+    assistant = make(memories=memories, system="Be brief.")
+    assistant.chat("ann", "one")
+    assistant.chat("ann", "two")
+    assert [m.role for m in memories["ann"].history] == ["system", *["user", "assistant"] * 2]
+
+
+def test_a_policy_that_tears_a_call_from_its_result_is_told_before_that_is_sent(server, make):
+    memories = ChatMemories(presets.ai4j_message_window(1), store="memory:")
+    server.reply(tool_calls=[ToolCall("c1", "lookup", '{"isbn": "1"}')])
+    with pytest.raises(ProjectionError, match='result for call "c1", which is not open'):
+        make(memories=memories, tools=[lookup]).chat("ann", "?")
+    assert len(server.requests) == 1
+    assert memories["ann"].history == ()
 
 
 def test_what_else_a_request_holds(server, make):

@@ -124,6 +124,33 @@ def test_a_stream_that_breaks_off(server, memories, make, chunks, on_error):
     assert told(memories["ann"]) == [("user", "hi"), ("assistant", "done")]
 
 
+class Chunks(list):
+    """A stream that ends without a word of why, as behind some proxies."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+
+def test_a_stream_that_ends_too_early_without_an_error(memories):
+    delta = {"choices": [{"index": 0, "delta": {"content": "Once"}}]}
+
+    class Client:
+        class chat:
+            class completions:
+                @staticmethod
+                def create(**request):
+                    return Chunks([delta])
+
+    stream = Assistant(Client(), "m", memories).stream("ann", "hi")
+    assert next(stream) == "Once"
+    with pytest.raises(AssistantError, match="ended before the reply was complete"):
+        next(stream)
+    assert memories["ann"].history == ()
+
+
 def chunks_up_to(api, text):
     """How many of the server's chunks bring this text: those before the first piece, and its."""
     return {"chat": 1, "responses": 4}[api] + len(text.split())
