@@ -11,7 +11,9 @@ from chatmem_lab.assistants import Assistant, turns
 from chatmem_lab.errors import AssistantError, ConflictError, StoreError
 from chatmem_lab.memory import ChatMemories, ChatMemory
 from chatmem_lab.messages import ToolCall
+from chatmem_lab.policies import Messages, Summarize
 from chatmem_lab.stores import MemoryStore
+from chatmem_lab.summarizers import summarizer_from
 from sent_requests import said, told
 
 BEFORE = [("system", "Be kind."), ("user", "one"), ("assistant", "ok")]
@@ -212,3 +214,29 @@ def test_a_stream_that_is_left_half_read_is_named_where_others_wait_for_it(
     stream.close()
     waiting.join(10)
     assert told(memories["ann"]) == [("user", "second"), ("assistant", "done")]
+
+
+def test_a_summarizer_works_within_a_turn_and_what_it_made_goes_with_the_turn(server, make):
+    asked = []
+
+    def summarize(request):
+        asked.append([message.text for message in request.messages])
+        return "so far"
+
+    policy = Summarize(summarizer_from(summarize), trigger=Messages(3), keep=Messages(2))
+    memories = ChatMemories(policy, store="memory:")
+    assistant = make(memories=memories)
+    server.reply("first answer, a long one")
+    assistant.chat("ann", "first question, a long one")
+    server.reply(tool_calls=[ToolCall("c1", "lookup", "{}")])
+    server.fail(500)
+    before = memories["ann"].messages
+    with pytest.raises(openai.InternalServerError):
+        assistant.chat("ann", "second")
+    assert asked
+    assert memories["ann"].messages == before
+    assert memories["ann"].events == ()
+    server.reply("second answer")
+    assistant.chat("ann", "second")
+    assert [m.text for m in memories["ann"].messages][1:] == ["second", "second answer"]
+    assert memories["ann"].messages[0].summary is not None
