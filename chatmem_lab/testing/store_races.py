@@ -66,8 +66,9 @@ def _race(handles: Sequence[Store], version: int, method: str) -> list[Any]:
     return answers
 
 
-def check_one_moment(store: Store, other: Store) -> None:
+def check_one_moment(store: Store, make: Callable[[], Store]) -> None:
     """A reader never sees a part of a write: neither of several commits, nor of a replacement."""
+    other = make()
     version = store.append("moment", _ABC, version=0)
     is_over = Event()
     torn: list[object] = []
