@@ -89,7 +89,7 @@ class RedisStore:
         milliseconds = "" if self.ttl is None else str(self.ttl // timedelta(milliseconds=1))
         self._expiry = (milliseconds, "1" if self.sliding else "0")
         self._is_closed = False
-        parts = (host, port, username or None, password or None, db)
+        parts = (host, port, _unless_blank(username), _unless_blank(password), db)
         self._client, self._place = _client(url, *parts)
         self._scripts = {
             source: self._client.register_script(source) for source in (READ, WRITE, DELETE)
@@ -227,6 +227,10 @@ class RedisStore:
                 if answer[0] is not None and answer[1] == key[len(prefix) :]:
                     ids.add(answer[1].decode(errors="replace"))
         return ids
+
+
+def _unless_blank(text: str | None) -> str | None:
+    return text if text and text.strip() else None
 
 
 def _checked_ttl(ttl: object) -> timedelta | None:

@@ -79,7 +79,8 @@ def test_a_server_that_does_not_answer(own_redis):
 
 def test_a_password(own_redis, caplog):
     at = {"host": "127.0.0.1", "port": own_redis.port, "ttl": timedelta(days=30)}
-    RedisStore(**at, username="", password="").close()
+    RedisStore(**at, username="", password=" ").close()
+    RedisStore(own_redis.url, username=" ", password="", ttl=None).close()
     with pytest.raises(StoreError, match="has no password for this user: give none"):
         RedisStore(**at, password="s3cret")
     with own_redis.client() as client:
@@ -87,7 +88,7 @@ def test_a_password(own_redis, caplog):
         client.acl_setuser(
             "ann", enabled=True, passwords=["+pa/ss"], keys=["*"], commands=["+@all"]
         )
-    for blank in (None, ""):
+    for blank in (None, "", " "):
         with pytest.raises(StoreError, match="wants a password"):
             RedisStore(**at, password=blank)
     with pytest.raises(StoreError, match="refuses this user or password") as caught:

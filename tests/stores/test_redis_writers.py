@@ -94,13 +94,18 @@ class LostAnswers:
 
 @pytest.mark.parametrize("write", ["append", "replace"])
 @pytest.mark.parametrize("known", [False, True])
-def test_a_write_whose_answer_is_lost_is_written_once(redis_store, monkeypatch, write, known):
+@pytest.mark.parametrize("by_url", [False, True])
+def test_a_write_whose_answer_is_lost_is_written_once(
+    redis_server, monkeypatch, write, known, by_url
+):
+    at = {"host": "127.0.0.1", "port": redis_server.port}
+    store = RedisStore(**({"url": redis_server.url} if by_url else at), ttl=None)
     lost = LostAnswers(monkeypatch)
-    version = redis_store.append("x", [ONE], version=0) if known else 0
+    version = store.append("x", [ONE], version=0) if known else 0
     lost.times = 1
-    new = getattr(redis_store, write)("x", [TWO, THREE], version=version)
+    new = getattr(store, write)("x", [TWO, THREE], version=version)
     kept = (ONE,) if known and write == "append" else ()
-    assert redis_store.read("x") == Stored(new, (*kept, TWO, THREE))
+    assert store.read("x") == Stored(new, (*kept, TWO, THREE))
 
 
 def test_a_write_whose_answer_is_lost_and_that_another_follows_is_written_once(
