@@ -230,7 +230,6 @@ class _Tap:
     def __init__(self, call: _Call) -> None:
         self._call = call
         self._events: list[Any] = []
-        self._is_advancing = False
         self._has_ended = False
 
     def onto(self, stream: Any) -> None:
@@ -247,14 +246,7 @@ class _Tap:
 
     def _pass_on(self, events: Iterator[Any]) -> Iterator[Any]:
         try:
-            while True:
-                self._is_advancing = True
-                try:
-                    event = next(events)
-                except StopIteration:
-                    return
-                finally:
-                    self._is_advancing = False
+            for event in events:
                 self._events.append(event)
                 yield event
         finally:
@@ -262,14 +254,7 @@ class _Tap:
 
     async def _pass_on_async(self, events: AsyncIterator[Any]) -> AsyncIterator[Any]:
         try:
-            while True:
-                self._is_advancing = True
-                try:
-                    event = await anext(events)
-                except StopAsyncIteration:
-                    return
-                finally:
-                    self._is_advancing = False
+            async for event in events:
                 self._events.append(event)
                 yield event
         finally:
@@ -290,8 +275,7 @@ class _Tap:
         return closed
 
     def _end(self) -> None:
-        # The response is closed, too, while its last events are still being read.
-        if not self._is_advancing and not self._has_ended:
+        if not self._has_ended:
             self._has_ended = True
             self._call.ended(self._events)
             self._events = []

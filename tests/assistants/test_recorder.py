@@ -3,6 +3,9 @@
 import asyncio
 import inspect
 import json
+import os
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -431,6 +434,22 @@ def test_a_helpers_stream_that_is_left_early(server, client, path, api):
     assert one(path).messages[1].text == "one two "
 
 
+def test_a_stream_that_the_process_leaves_open(server, path):
+    server.reply("one two three")
+    script = f"""
+from openai import OpenAI
+from chatmem_lab.assistants import record
+client = record(OpenAI(base_url={server.url!r}, api_key="local"), {str(path)!r})
+stream = client.responses.create(model="gpt-4o", input="a", stream=True)
+for event in stream:
+    if getattr(event, "delta", None) == "two ":
+        break
+"""
+    environment = {**os.environ, "NO_PROXY": "127.0.0.1"}
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment)
+    assert one(path).messages[1].text == "one two "
+
+
 # Failures
 
 
@@ -712,6 +731,7 @@ def test_the_asynchronous_client(server, path):
             if chunk.choices[0].delta.content == "six ":
                 break
         await stream.close()
+        assert cml.read(path)[-1].messages[1].text == "six "
 
     asyncio.run(talk())
     replies = [conversation.messages[1] for conversation in cml.read(path)]
