@@ -24,8 +24,7 @@ from chatmem_lab.errors import ConflictError, MessageError, StoreError
 from chatmem_lab.memory import ChatMemory
 from chatmem_lab.messages import Message, Text, ToolCall, user
 from chatmem_lab.policies import MessageWindow
-from chatmem_lab.stores import Commit, Store, sql_tables
-from chatmem_lab.stores.sql import SQLStore
+from chatmem_lab.stores import Commit, SQLStore, Store, sql_tables
 from chatmem_lab.testing import LengthCounter, check_store
 from postgres_server import PostgresServer, postgres_server
 from seed_cases import bug_cases
@@ -632,8 +631,8 @@ def test_an_append_takes_as_many_statements_however_long_the_session_is(url):
 WRITER = """
 import sys
 from chatmem_lab.memory import ChatMemory
-from chatmem_lab.stores.sql import SQLStore
 from chatmem_lab.policies import MessageWindow
+from chatmem_lab.stores import SQLStore
 from chatmem_lab.testing import LengthCounter
 url, who, times = sys.argv[1:]
 memory = ChatMemory(
