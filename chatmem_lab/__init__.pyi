@@ -6,10 +6,12 @@ from . import metrics as metrics
 from . import summarizers as summarizers
 from . import testing as testing
 from . import tokens as tokens
+from .assistants import AnswerStream as AnswerStream
 from .assistants import Assistant as Assistant
 from .assistants import record as record
 from .assistants import reply_from_chat as reply_from_chat
 from .assistants import reply_from_response as reply_from_response
+from .assistants import tool_schemas as tool_schemas
 from .corpora import read as read
 from .corpora import scan as scan
 from .corpora import write as write

@@ -201,6 +201,11 @@ class Assistant:
         ['We ', 'open ', 'at ', 'nine.'] stop
         """
         memory = self._memory(session_id)
+        if memory.is_in_turn:
+            raise AssistantError(
+                f"a turn of {cut(repr(memory.id), 80)} is open here, and a stream takes one of "
+                "its own: end it first"
+            )
         question = user(text, images=images)
         return AnswerStream(
             lambda listener: self._turns.take(

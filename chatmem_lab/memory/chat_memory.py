@@ -181,7 +181,7 @@ class ChatMemory:
         Raises
         ------
         MessageError
-            If a turn is open already.
+            If this thread has one open already; that of another thread is waited for.
         ConflictError
             If another writer changed the session meanwhile; then the turn is discarded.
 
@@ -197,10 +197,13 @@ class ChatMemory:
         >>> memory.history
         ()
         """
-        if self._session.is_in_turn:
-            raise MessageError("a turn is open already: end it before the next one begins")
         with self._session.turn():
             yield self
+
+    @property
+    def is_in_turn(self) -> bool:
+        """Whether this thread has a turn open."""
+        return self._session.is_in_turn_here
 
     # --- reading
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from threading import RLock
+from threading import RLock, get_ident
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -32,6 +32,7 @@ class _Write:
     """One write: whether a part of it, the fact itself, is in the store before its end."""
 
     has_flushed = False
+    is_in_turn = False
 
 
 class Session:
@@ -61,6 +62,7 @@ class Session:
         self.policy = policy
         self.store = store
         self.is_in_turn = False
+        self._turn_of = 0
         self._keeps_history = keep_history
         self._counter = CheckedCounter(counter)
         self._tool_schemas = self._counter.count_tools(tools) if tools else Count(0)
@@ -95,6 +97,11 @@ class Session:
     def events(self) -> list[Event]:
         """What happened to the window of the active line, oldest first."""
         return self.keeper.events
+
+    @property
+    def is_in_turn_here(self) -> bool:
+        """Whether this thread has a turn open."""
+        return self.is_in_turn and self._turn_of == get_ident()
 
     # --- what is there
 
@@ -195,6 +202,7 @@ class Session:
                 self._refresh()
             policy, kept, untouched = self.policy, len(self._staged), None
             write = self._write = _Write()
+            write.is_in_turn = self.is_in_turn
             self._is_writing = True
             try:
                 self._stage()
@@ -217,14 +225,18 @@ class Session:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Writes inside wait for the end; an error discards them all."""
-        with self.writing():
-            self.is_in_turn = True
-            self._is_writing = False
-            try:
-                yield
-            finally:
-                self.is_in_turn = False
-                self._is_writing = True
+        with self._lock:
+            if self.is_in_turn:
+                raise MessageError("a turn is open already: end it before the next one begins")
+            with self.writing():
+                self.is_in_turn = True
+                self._turn_of = get_ident()
+                self._is_writing = False
+                try:
+                    yield
+                finally:
+                    self.is_in_turn = False
+                    self._is_writing = True
 
     def _flush(self) -> None:
         if not self._staged:
@@ -280,7 +292,7 @@ class Session:
             except ConflictError:
                 if write is not None and write.has_flushed:
                     return
-                if self.is_in_turn or attempt == _TRIES - 1:
+                if (write is not None and write.is_in_turn) or attempt == _TRIES - 1:
                     raise
 
     # --- while a summarizer works

@@ -290,3 +290,9 @@ def test_closing_does_not_wait_for_a_model_that_says_nothing_more(memories):
         assert server.was_left.wait(20)
     assert memories["ann"].history == ()
     server.close()
+
+
+def test_a_stream_inside_a_turn_of_ones_own_is_refused_and_not_waited_for(make, memories):
+    assistant = make()
+    with memories["ann"].turn(), pytest.raises(AssistantError, match="is open here"):
+        assistant.stream("ann", "hi")

@@ -352,3 +352,26 @@ def test_a_summary_that_comes_when_its_messages_are_gone_is_charged_and_not_used
     (failed,) = memory.events
     assert failed.kind == "summarize_failed"
     assert failed.summarizer_input_tokens > 0
+
+
+def test_a_turn_waits_for_that_of_another_thread_and_not_for_its_own():
+    memory = opened(KeepAll(), MemoryStore())
+    begun, order = Barrier(2), []
+
+    def other():
+        begun.wait(timeout=10)
+        with memory.turn():
+            memory.add_user("theirs")
+            order.append("theirs")
+
+    thread = Thread(target=other)
+    thread.start()
+    with memory.turn():
+        assert memory.is_in_turn
+        begun.wait(timeout=10)
+        memory.add_user("mine")
+        with pytest.raises(MessageError, match="a turn is open already"), memory.turn():
+            pass
+        order.append("mine")
+    thread.join(timeout=10)
+    assert order == texts(memory.history) == ["mine", "theirs"]
