@@ -28,9 +28,10 @@ def commands(path):
     ]
 
 
-def test_the_python_of_the_readme_runs():
+def test_the_python_of_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code = blocks(ROOT / "README.md", "python")
-    assert len(code) == 3
+    assert len(code) == 4
     names = {}
     for block in code:
         exec(compile(block, "README.md", "exec"), names)
@@ -40,6 +41,8 @@ def test_the_python_of_the_readme_runs():
         "Who wrote Emma?",
         "Jane Austen.",
     ]
+    assert names["memories"].list() == ["user-42"]
+    assert (tmp_path / "chat.db").exists()
     assert sorted(names["study"].summary.index) == ["3k tokens", "everything", "last ten"]
 
 
