@@ -118,7 +118,9 @@ def crash(place: Place, id: str, dice: random.Random, *, victim: str = "writer")
         place.kill()
     else:
         writer.kill()
-    rest, said = writer.communicate(timeout=120)
+    # `communicate` would lose what `readline` has read ahead.
+    rest, said = writer.stdout.read(), writer.stderr.read()
+    writer.wait()
     if victim == "server":
         place.start()
     assert (StoreError.__name__ in said) == (victim == "server"), said
