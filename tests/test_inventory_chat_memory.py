@@ -542,6 +542,14 @@ def test_the_inventory_is_whole():
     assert verbs == {
         *("add", "add_all", "add_system", "add_user", "add_assistant", "add_tool_output"),
         *("turn", "window", "messages", "history", "branches", "tools", "tokens", "events"),
-        *("policy", "is_in_turn", "request", "to_chat", "to_responses", "to_anthropic", "conversation"),
+        *(
+            "policy",
+            "is_in_turn",
+            "request",
+            "to_chat",
+            "to_responses",
+            "to_anthropic",
+            "conversation",
+        ),
         *("snapshot", "restore", "fork", "clear", "set", "set_policy"),
     }
