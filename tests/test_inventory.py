@@ -433,8 +433,7 @@ def test_the_inventory_is_whole():
         "openai_chat",
         "recorded",
         "tau_bench",
-        "swe_agent",
-        "recorded",  # tried in test_inventory_sessions.py
+        "swe_agent",  # tried in test_inventory_sessions.py
     }
     assert set(policies_by_name()) == set(POLICIES)
     assert set(PRESETS) < set(presets_by_name())
