@@ -12,7 +12,8 @@ from chatmem_lab.transcripts.registry import FORMATS
 SAMPLES = {
     "openai_chat": b'[{"role": "user", "content": "hi"}]',
     "own": b'{"format":1,"id":"c"}\n',
-    "recorded": b'{"recorded":1,"id":"a","at":"2026-03-01T09:30:00Z","new":[{"role":"assistant"}]}',
+    "recorded": b'{"recorded":1,"id":"a","at":"2026-03-01T09:30:00Z",'
+    b'"new":[{"role":"assistant"}]}',
     "swe_agent": b'{"history": [{"role": "user", "content": "hi", "agent": "main"}]}',
     "tau_bench": b'[{"task_id": 1, "traj": [{"role": "user", "content": "hi"}]}]',
 }
