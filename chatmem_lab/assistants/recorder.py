@@ -11,6 +11,7 @@ import weakref
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
@@ -23,6 +24,7 @@ from chatmem_lab.assistants.replies import (
     reply_from_response,
 )
 from chatmem_lab.assistants.sent import sent_to_chat, sent_to_responses
+from chatmem_lab.errors import TranscriptError
 from chatmem_lab.messages import Message
 from chatmem_lab.messages.surrogates import normalised
 from chatmem_lab.messages.wellformed import with_texts
@@ -104,6 +106,7 @@ def record(client: Client, path: str | os.PathLike[str]) -> Client:
             f"client must be an openai.OpenAI or openai.AsyncOpenAI, not "
             f"{type(client).__name__}: record the client before something else wraps it"
         )
+    _check_path(Path(path))
     recorded: Client = _recorded(client.copy(), CallLog(path))
     return recorded
 
@@ -279,3 +282,11 @@ class _Tap:
             self._has_ended = True
             self._call.ended(self._events)
             self._events = []
+
+
+def _check_path(path: Path) -> None:
+    if "\0" in str(path) or (path.exists() and not path.is_file()):
+        raise TranscriptError(
+            "a transcript is an ordinary file, which this is not: name another one",
+            source=str(path),
+        )

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from types import TracebackType
 from typing import Any
 
@@ -93,7 +93,8 @@ class AnswerStream:
     The turn begins with the first piece that is asked for and is kept when the last one has
     been read. An error of the turn is raised where the next piece is asked for. Until then
     nobody else can use the session: read it to its end, or close it. It may be read in any
-    thread.
+    thread, and closed by another; where the model has not begun to answer, closing waits for
+    it, or for the client's timeout.
 
     Attributes
     ----------
@@ -110,6 +111,7 @@ class AnswerStream:
             daemon=True,
         )
         self._is_over = False
+        self._reading = Lock()
         self._message: Message | None = None
 
     @property
@@ -131,6 +133,10 @@ class AnswerStream:
         return self
 
     def __next__(self) -> str:
+        with self._reading:
+            return self._next()
+
+    def _next(self) -> str:
         if self._is_over:
             raise StopIteration
         if self._thread.ident is None:
@@ -144,6 +150,8 @@ class AnswerStream:
             return news
         self._is_over = True
         self._thread.join()
+        if isinstance(news, Abandoned):  # closed by another thread
+            raise StopIteration
         if isinstance(news, BaseException):
             raise news
         self._message = news

@@ -93,8 +93,8 @@ class Tool:
             raise _CannotDo(f"the arguments are no JSON object: {cut(arguments, 200)}")
         try:
             values = msgspec.convert(given, self._arguments, strict=False)
-        except (msgspec.ValidationError, ValueError, TypeError) as wrong:
-            raise _CannotDo(f"the arguments do not fit: {wrong}") from None
+        except Exception as wrong:  # a parameter's own class may raise anything
+            raise _CannotDo(f"the arguments do not fit: {_said(wrong)}") from None
         bound = inspect.signature(self._function).bind_partial()
         for name in self._arguments.__struct_fields__:
             if (value := getattr(values, name)) is not msgspec.UNSET:
@@ -107,7 +107,7 @@ class Tool:
             result = self._function(*arguments.args, **arguments.kwargs)
         except Exception as error:
             _log.warning("the tool %r raised an error", self.name, exc_info=True)
-            raise _CannotDo(f"{type(error).__name__}: {error}") from error
+            raise _CannotDo(f"{type(error).__name__}: {_said(error)}") from error
         if isinstance(result, str):
             return result
         try:
@@ -248,3 +248,10 @@ def _schema_of(name: str, arguments: type[msgspec.Struct]) -> dict[str, Any]:
     own = top["$ref"].removeprefix("#/$defs/")
     schema = {key: value for key, value in parts.pop(own).items() if key != "title"}
     return {**schema, "$defs": parts} if parts else schema
+
+
+def _said(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "it does not say what is wrong"

@@ -203,8 +203,8 @@ class Session:
             policy, kept, untouched = self.policy, len(self._staged), None
             write = self._write = _Write()
             write.is_in_turn = self.is_in_turn
-            self._is_writing = True
             try:
+                self._is_writing = True
                 self._stage()
                 kept, untouched = len(self._staged), (self._active.mark, self._version)
                 yield write
@@ -229,10 +229,11 @@ class Session:
             if self.is_in_turn:
                 raise MessageError("a turn is open already: end it before the next one begins")
             with self.writing():
-                self.is_in_turn = True
-                self._turn_of = get_ident()
-                self._is_writing = False
                 try:
+                    # Inside: an interrupt between two of these lines must not leave them so.
+                    self.is_in_turn = True
+                    self._turn_of = get_ident()
+                    self._is_writing = False
                     yield
                 finally:
                     self.is_in_turn = False

@@ -32,6 +32,9 @@ Role = Literal["system", "developer", "user", "assistant", "tool"]
 
 _ADDRESS = re.compile(r"\s*[a-zA-Z][a-zA-Z0-9+.-]+:")
 
+#: Kinds of images that a name alone tells.
+_UNSIGNED = frozenset({"image/svg+xml", "image/bmp", "image/tiff", "image/avif", "image/heic"})
+
 #: Roles whose current message is never evicted.
 INSTRUCTION_ROLES = frozenset({"system", "developer"})
 
@@ -178,8 +181,12 @@ def _image_url(image: str | Path | bytes) -> str:
             )
         return image
     if isinstance(image, Path):
-        media_type = mimetypes.guess_type(image.name)[0] or "application/octet-stream"
+        if not image.is_file():
+            raise MessageError(f"{cut(repr(str(image)), 80)} is no file that can be read")
         data = image.read_bytes()
+        media_type = mimetypes.guess_type(image.name)[0] or ""
+        if media_type not in _UNSIGNED:
+            media_type = _media_type(data)
     elif isinstance(image, bytes):
         data = image
         media_type = _media_type(image)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from datetime import timedelta
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from chatmem_lab.errors import StoreError
 from chatmem_lab.html.text import cut
@@ -50,13 +50,20 @@ def open_store(url: str | None = None) -> Store:
     scheme = url.partition(":")[0].lower().partition("+")[0]
     if scheme == "memory":
         return MemoryStore()
-    if "://" in url and scheme in ("redis", "rediss", "unix"):
-        return _redis(url)
-    if "://" in url and scheme in ("sqlite", "postgresql", "postgres", "mysql", "mariadb"):
-        return _sql(url)
+    try:
+        if "://" in url and scheme in ("redis", "rediss", "unix"):
+            return _redis(url)
+        if "://" in url and scheme in ("sqlite", "postgresql", "postgres", "mysql", "mariadb"):
+            return _sql(scheme + url[len(scheme) :])
+    except (ValueError, AttributeError, TypeError):
+        # What they say may hold the password.
+        raise StoreError(
+            f"this {scheme} URL cannot be read: characters such as @ / ? # [ in a name or a "
+            "password are written as %40, %2F, %3F, %23, %5B"
+        ) from None
     raise StoreError(
-        f"{cut(repr(_without_secrets(url)), 80)} names no store: memory:, sqlite:///chat.db, "
-        "postgresql://…, mysql+pymysql://… and redis://…?ttl=30d do"
+        f"a URL that begins with {cut(repr(scheme), 40)} names no store: memory:, "
+        "sqlite:///chat.db, postgresql://…, mysql+pymysql://… and redis://…?ttl=30d do"
     )
 
 
@@ -108,10 +115,3 @@ def _options(url: str, known: set[str]) -> tuple[str, dict[str, str]]:
     rest = urlencode([(key, value) for key, value in given if key not in known])
     query = f"?{rest}" if rest else ""
     return url.partition("?")[0] + query, ours
-
-
-def _without_secrets(url: str) -> str:
-    parts = urlsplit(url)
-    if "@" not in parts.netloc:
-        return url
-    return urlunsplit(parts._replace(netloc=f"…@{parts.netloc.rpartition('@')[2]}"))

@@ -38,8 +38,8 @@ class SQLStore:
     """Keeps sessions in an SQL database: SQLite, PostgreSQL, or MySQL (not tested there).
 
     A write is one transaction, and costs the same however long the session is. Threads may
-    share a store, and a forked process may go on with it. A file of SQLite is in WAL mode, and
-    a writer waits 30 seconds for another one (``?timeout=…`` in the URL).
+    share a store, and a forked process may go on with one on a server. A file of SQLite is in
+    WAL mode, and a writer waits 30 seconds for another one (``?timeout=…`` in the URL).
 
     Parameters
     ----------
@@ -405,6 +405,6 @@ def _use_wal(connection: Any, record: object) -> None:
 
 
 def _shown(url: sa.URL) -> str:
-    """The URL without passwords, those behind the question mark included."""
-    hidden = {name: "***" for name in url.query if "pass" in name.lower()}
+    """The URL without its password, and without values that may hold one."""
+    hidden = {name: "***" for name in url.query if name not in ("timeout", "sslmode")}
     return url.update_query_dict(hidden).render_as_string(hide_password=True)

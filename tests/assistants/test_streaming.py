@@ -296,3 +296,16 @@ def test_a_stream_inside_a_turn_of_ones_own_is_refused_and_not_waited_for(make, 
     assistant = make()
     with memories["ann"].turn(), pytest.raises(AssistantError, match="is open here"):
         assistant.stream("ann", "hi")
+
+
+def test_two_threads_read_one_stream_to_its_end(make, server):
+    server.reply("one two three four five")
+    stream, read = make().stream("ann", "count"), []
+    threads = [threading.Thread(target=lambda: read.extend(stream)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=20)
+    assert not any(thread.is_alive() for thread in threads)
+    assert sorted("".join(read).split()) == ["five", "four", "one", "three", "two"]
+    assert stream.message.text == "one two three four five"

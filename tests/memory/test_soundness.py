@@ -375,3 +375,19 @@ def test_a_turn_waits_for_that_of_another_thread_and_not_for_its_own():
         order.append("mine")
     thread.join(timeout=10)
     assert order == texts(memory.history) == ["mine", "theirs"]
+
+
+def test_an_interrupt_while_a_turn_opens_leaves_none_open(monkeypatch):
+    store = MemoryStore()
+    memory = opened(KeepAll(), store)
+    memory.add_user("first")
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("chatmem_lab.memory.session.get_ident", interrupted)
+    with pytest.raises(KeyboardInterrupt), memory.turn():
+        pass
+    monkeypatch.undo()
+    memory.add_user("later")
+    assert texts(opened(KeepAll(), store).history) == ["first", "later"]
