@@ -110,17 +110,16 @@ def _write_numbers(url: str, id: str) -> None:
 
 def crash(place: Place, id: str, dice: random.Random, *, victim: str = "writer") -> int:
     """Kill the writer, or the server under it, in the middle; how much it had acknowledged."""
-    writer = _process("crash", place.url, id)
-    acknowledged = [writer.stdout.readline() for _ in range(dice.randrange(60))]
-    time.sleep(dice.uniform(0, 0.01))
-    if victim == "server":
-        assert place.kill is not None
-        place.kill()
-    else:
-        writer.kill()
-    # `communicate` would lose what `readline` has read ahead.
-    rest, said = writer.stdout.read(), writer.stderr.read()
-    writer.wait()
+    with _process("crash", place.url, id) as writer:
+        acknowledged = [writer.stdout.readline() for _ in range(dice.randrange(60))]
+        time.sleep(dice.uniform(0, 0.01))
+        if victim == "server":
+            assert place.kill is not None
+            place.kill()
+        else:
+            writer.kill()
+        # `communicate` would lose what `readline` has read ahead.
+        rest, said = writer.stdout.read(), writer.stderr.read()
     if victim == "server":
         place.start()
     assert (StoreError.__name__ in said) == (victim == "server"), said
