@@ -81,7 +81,7 @@ class ActiveLine:
         alike = 0
         if before is not None:
             for mine, known in zip(self.history, before.history):
-                if mine is not known:
+                if mine is not known and mine != known:
                     break
                 alike += 1
         new = self._counter.count_messages(self.history[alike:])

@@ -309,7 +309,8 @@ def _unescaped(text: str) -> str:
 def _check_numbers(session_id: str, version: int, after: int, numbers: Sequence[int]) -> None:
     """Refuse a session that misses commits: they are numbered up to the version, without a gap."""
     wanted = range(version - len(numbers) + 1, version + 1)
-    missing = [number for number in wanted if number not in {*numbers}]
+    held = set(numbers)
+    missing = [number for number in wanted if number not in held]
     if missing or (after < version and not numbers):
         raise StoreError(
             f"session {cut(repr(session_id), 80)}, commit {missing[0] if missing else version} "
