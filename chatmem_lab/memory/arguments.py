@@ -11,6 +11,7 @@ from uuid import UUID
 from chatmem_lab.errors import MessageError
 from chatmem_lab.html.text import cut
 from chatmem_lab.messages.surrogates import normalised
+from chatmem_lab.messages.wellformed import find_not_finite
 from chatmem_lab.stores import MemoryStore, Store, open_store
 from chatmem_lab.tokens import TokenCounter, default_counter
 from chatmem_lab.tokens import counter as model_counter
@@ -76,6 +77,10 @@ def checked_tools(tools: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], .
         or not all(isinstance(tool, Mapping) for tool in tools)
     ):
         raise MessageError(f"tools is a list of schemas, each a dict, not {cut(repr(tools), 80)}")
+    for index, tool in enumerate(tools):
+        wrong = find_not_finite(dict(tool), f"tools[{index}]")
+        if wrong:
+            raise MessageError(f"{wrong} is no number that JSON can hold: use None or text")
     return tuple(copy.deepcopy(dict(tool)) for tool in tools)
 
 
