@@ -202,10 +202,9 @@ def added_and_written(memory, facts):
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
 def test_a_number_that_json_lacks_is_named_with_its_path(number):
-    memory = memory_of(tools=[{"name": "f", "parameters": {"most": number}}])
-    memory.add_user("a")
+    memory, tools = memory_of(), ({"name": "f", "parameters": {"most": number}},)
     with pytest.raises(SnapshotError, match=rf"'test'.*tools\[0\]\.parameters\.most = {number}"):
-        memory.snapshot().to_json()
+        Snapshot("test", tools=tools).to_json()
     built = Snapshot("x", (Message("user", (Text("a"),), metadata={"n": [number]}),))
     with pytest.raises(SnapshotError, match=rf"messages\[0\]\.metadata\.n\[0\] = {number}"):
         built.to_json()
