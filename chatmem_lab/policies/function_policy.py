@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.messages import Message
+from chatmem_lab.policies.aligning import align, revision_of
 from chatmem_lab.policies.policy import Policy
-from chatmem_lab.window import KEEP, Insert, Revision, Slot, Unit, Window
+from chatmem_lab.window import KEEP, Revision, Unit, Window
 
 __all__ = ["FunctionPolicy", "policy_from"]
 
@@ -66,39 +67,13 @@ class FunctionPolicy(Policy):
         again: list[Unit] = []
         if self.repair:
             returned, again = _once(window, returned)
-        aligned = _align(slots, returned)
-        kept = {id(slot): message for slot, message in aligned if slot is not None}
-        evict, repaired = self._missing(window, kept)
-        repaired += [unit for unit in _moved(window, aligned) + again if unit not in repaired]
-        replace = {
-            slot: message
-            for slot, message in aligned
-            if slot is not None
-            and message is not slot.message
-            and not message.same_as(slot.message)
-        }
-        insert = _inserts(window, aligned, repair=self.repair)
-        if not (evict or replace or insert or repaired):
-            return KEEP
-        return Revision(
-            evict=tuple(evict),
-            replace=replace,
-            replaced_as="clamp",
-            insert=insert,
-            repaired=tuple(repaired),
+        return revision_of(
+            window,
+            align(slots, returned),
             reason=_name(self.function),
+            repair=self.repair,
+            again=again,
         )
-
-    def _missing(self, window: Window, kept: dict[int, Message]) -> tuple[list[Unit], list[Unit]]:
-        evict: list[Unit] = []
-        repaired: list[Unit] = []
-        for unit in window.units:
-            held = sum(id(slot) in kept for slot in unit.slots)
-            if held == 0 and not (self.repair and window.is_pinned(unit)):
-                evict.append(unit)
-            elif held < len(unit):
-                repaired.append(unit)
-        return evict, repaired
 
     def __repr__(self) -> str:
         options = [_name(self.function)]
@@ -145,38 +120,6 @@ def _name(function: object) -> str:
     return getattr(function, "__qualname__", repr(function)).rpartition(".")[2]
 
 
-def _align(
-    slots: Sequence[Slot], returned: Sequence[Message]
-) -> list[tuple[Slot | None, Message]]:
-    """Each returned message with the slot that it came from, or None for a new one."""
-    by_object: dict[int, list[Slot]] = {}
-    by_id: dict[object, list[Slot]] = {}
-    by_content: dict[object, list[Slot]] = {}
-    for slot in slots:
-        by_object.setdefault(id(slot.message), []).append(slot)
-        identity = _identity(slot.message)
-        if identity is not None:
-            by_id.setdefault(identity, []).append(slot)
-        by_content.setdefault(slot.message.key, []).append(slot)
-    taken: set[int] = set()
-
-    def take(candidates: list[Slot] | None) -> Slot | None:
-        for slot in candidates or ():
-            if id(slot) not in taken:
-                taken.add(id(slot))
-                return slot
-        return None
-
-    found: list[Slot | None] = [take(by_object.get(id(message))) for message in returned]
-    for index, message in enumerate(returned):
-        if found[index] is None:
-            found[index] = take(by_id.get(_identity(message)))
-    for index, message in enumerate(returned):
-        if found[index] is None:
-            found[index] = take(by_content.get(message.key))
-    return list(zip(found, returned))
-
-
 def _once(window: Window, returned: Sequence[Message]) -> tuple[list[Message], list[Unit]]:
     """Each message that is the window's own once, and the units of those that came again."""
     unit_of = {id(slot.message): unit for unit in window.units for slot in unit.slots}
@@ -190,41 +133,3 @@ def _once(window: Window, returned: Sequence[Message]) -> tuple[list[Message], l
         seen.add(id(message))
         once.append(message)
     return once, again
-
-
-def _moved(window: Window, aligned: Sequence[tuple[Slot | None, Message]]) -> list[Unit]:
-    """Units that a function put elsewhere; a window keeps its order."""
-    unit_of = {id(slot): unit for unit in window.units for slot in unit.slots}
-    moved: dict[int, Unit] = {}
-    last = float("-inf")
-    for slot, _ in aligned:
-        if slot is not None and slot.order < last:
-            unit = unit_of[id(slot)]
-            moved[id(unit)] = unit
-        elif slot is not None:
-            last = slot.order
-    return list(moved.values())
-
-
-def _identity(message: Message) -> object:
-    """What stays the same where a function rewrites a message; None if nothing does."""
-    if message.id is not None:
-        return message.id
-    if message.role == "tool" and message.tool_call_id:
-        return ("answers", message.tool_call_id)
-    return ("calls", message.tool_calls) if message.tool_calls else None
-
-
-def _inserts(
-    window: Window, aligned: Sequence[tuple[Slot | None, Message]], *, repair: bool
-) -> tuple[Insert, ...]:
-    """The new messages; with `repair` no calls and results, which would be in no unit."""
-    unit_of = {id(slot): unit for unit in window.units for slot in unit.slots}
-    inserts: list[Insert] = []
-    before: Unit | None = None
-    for slot, message in reversed(aligned):
-        if slot is not None:
-            before = unit_of[id(slot)]
-        elif not (repair and (message.tool_calls or message.role == "tool")):
-            inserts.append(Insert(message, before))
-    return tuple(reversed(inserts))
