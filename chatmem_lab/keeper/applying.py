@@ -69,6 +69,7 @@ class Applier:
         evict, fold_units, repaired = check_revision(stage, revision, self._window)
         if repaired:
             self._record_repair(number, repaired, revision.reason)
+        self._record_own_calls(number, revision)
         if evict:
             self.evict(evict, revision.reason, number)
         if revision.replace:
@@ -99,6 +100,19 @@ class Applier:
             messages=sum(map(len, repaired)),
             reason=f"{reason}: kept whole and in order",
         )
+
+    def _record_own_calls(self, number: int, revision: Revision) -> None:
+        """What another framework's policy did itself: its failure, its calls to a model."""
+        if revision.failure:
+            self._log.record("policy_failed", number, reason=revision.failure)
+        if revision.summarizer_input_tokens or revision.summarizer_output_tokens:
+            self._log.record(
+                "summarize",
+                number,
+                summarizer_input_tokens=revision.summarizer_input_tokens,
+                summarizer_output_tokens=revision.summarizer_output_tokens,
+                reason=revision.reason,
+            )
 
     def _replace(self, number: int, stage: Policy, revision: Revision) -> None:
         before = self._window.tokens
@@ -220,11 +234,13 @@ class Applier:
             raise PolicyError(f"{stage!r} sees the whole history: it cannot fold")
         if repaired:
             self._record_repair(number, repaired, revision.reason)
+        self._record_own_calls(number, revision)
         before, old = self._window.tokens, self._window.slots
         target = slots_left(history, revision, old, self._counter, self._made)
         positions = {slot.position for slot, _ in target}
         self._window.replace_all(
-            target, lambda slot: "evict" if slot.position not in positions else "clamp"
+            target,
+            lambda slot: "evict" if slot.position not in positions else revision.replaced_as,
         )
         for kind, slots in what_changed(old, [slot for slot, _ in target], shown).items():
             self._log.record(

@@ -15,8 +15,9 @@ class Event(Struct, frozen=True, gc=False, kw_only=True):
     Parameters
     ----------
     kind : str
-        evict, clear, clamp, fold, insert, return, repair, summarize_failed, over_budget or
-        system_replaced.
+        evict, clear, clamp, fold, insert, return, repair, summarize_failed, over_budget,
+        system_replaced; of another framework's own policy also summarize (it called a
+        model) and policy_failed (it raised an error).
     position : int
         The newest message's position when it happened; −1 before the first.
     request : int

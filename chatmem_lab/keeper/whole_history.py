@@ -8,7 +8,7 @@ import msgspec
 
 from chatmem_lab.messages import Message
 from chatmem_lab.tokens import TokenCounter
-from chatmem_lab.window import Revision, Slot, Window
+from chatmem_lab.window import Revision, Slot, State, Window
 
 __all__ = ["slots_left", "what_changed"]
 
@@ -73,6 +73,7 @@ def what_changed(
             if id(slot) not in after and slot.position not in positions
         ],
         "return": [s for s in entered if s.position is not None and s.position not in shown],
+        "clear": [s for s in entered if s.state == "cleared" and s.position in held],
         "clamp": [s for s in entered if s.state == "clamped" and s.position in held],
         "insert": [s for s in entered if s.position is None],
     }
@@ -89,8 +90,9 @@ def _seen(
     if message is slot.message:
         return slot
     count = counter.count_message(message)
+    state: State = "cleared" if revision.replaced_as == "clear" else "clamped"
     return msgspec.structs.replace(
-        slot, message=message, tokens=count.tokens, state="clamped", count_kind=count.kind
+        slot, message=message, tokens=count.tokens, state=state, count_kind=count.kind
     )
 
 

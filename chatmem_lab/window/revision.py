@@ -66,6 +66,10 @@ class Revision(Struct, frozen=True, eq=False, kw_only=True):
         Units that a user's function would have torn apart, and that were kept whole.
     reason : str
         Why, in a few words.
+    summarizer_input_tokens, summarizer_output_tokens : int
+        What model calls cost that another framework's policy made itself.
+    failure : str
+        What another framework's policy raised; nothing changes then.
     """
 
     evict: tuple[Unit, ...] = ()
@@ -77,6 +81,9 @@ class Revision(Struct, frozen=True, eq=False, kw_only=True):
     insert: tuple[Insert, ...] = ()
     repaired: tuple[Unit, ...] = ()
     reason: str = ""
+    summarizer_input_tokens: int = 0
+    summarizer_output_tokens: int = 0
+    failure: str = ""
 
 
 #: No change.
