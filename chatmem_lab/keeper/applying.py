@@ -235,6 +235,8 @@ class Applier:
         if repaired:
             self._record_repair(number, repaired, revision.reason)
         self._record_own_calls(number, revision)
+        if revision.failure:
+            return set(shown)
         before, old = self._window.tokens, self._window.slots
         target = slots_left(history, revision, old, self._counter, self._made)
         positions = {slot.position for slot, _ in target}

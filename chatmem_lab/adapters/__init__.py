@@ -1,0 +1,19 @@
+"""Adapters: other frameworks' own policies, run unmodified in a replay.
+
+Each framework has a module of its own, which imports it when it is used.
+"""
+
+from chatmem_lab.adapters.adapter import Adapter, Answer, Session
+from chatmem_lab.adapters.answering import ModelCalls
+from chatmem_lab.adapters.exchange import Exchange
+from chatmem_lab.adapters.openai_messages import OpenAIFunction, openai_function
+
+__all__ = [
+    "Adapter",
+    "Answer",
+    "Exchange",
+    "ModelCalls",
+    "OpenAIFunction",
+    "Session",
+    "openai_function",
+]
