@@ -1,4 +1,4 @@
-# Every target does its own set-up in .venv: with uv if it is there, else with venv and pip.
+# Every target does its own set-up in .venv (test-parity: in .parity too): with uv if it is there, else with venv and pip.
 # `make PYTHON=/path/to/python compare` chooses the interpreter.
 
 SHELL := bash
@@ -11,10 +11,10 @@ BIN := .venv/bin
 LAB := .venv/.installed
 DEV := .venv/.installed-dev
 
-.PHONY: help compare test lab notebooks check format wheel clean
+.PHONY: help compare test test-parity lab notebooks check format wheel clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 compare: $(LAB) ## replay datasets/ under six policies; table here, report and data in out/
 	@$(BIN)/chatmem-lab compare datasets/ --out out $(ARGS)
@@ -22,6 +22,10 @@ compare: $(LAB) ## replay datasets/ under six policies; table here, report and d
 test: $(DEV) ## run the core suite (ARGS="-k window" for a part)
 	@$(BIN)/python tests/fetch_vocabulary.py
 	@$(BIN)/python -m pytest -n auto $(ARGS)
+
+test-parity: $(DEV) ## compare presets with the frameworks themselves (ARGS="strands" for one)
+	@$(BIN)/python tests/fetch_vocabulary.py
+	@$(BIN)/python tests/parity/environments.py $(ARGS)
 
 lab: $(LAB) ## open JupyterLab on the notebooks
 	@$(BIN)/jupyter lab --notebook-dir=notebooks $(ARGS)
@@ -46,7 +50,7 @@ wheel: $(DEV) ## build dist/*.tar.gz and, from it, dist/*.whl
 
 clean: ## remove what was built and cached; .venv stays
 	rm -rf build dist out .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find . -path ./.venv -prune -o -name __pycache__ -type d -print | xargs -r rm -rf
+	find . -path ./.venv -prune -o -path ./.parity -prune -o -name __pycache__ -type d -print | xargs -r rm -rf
 
 $(LAB): pyproject.toml | $(BIN)/python
 	$(call install,.)
