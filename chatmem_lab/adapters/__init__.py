@@ -3,7 +3,7 @@
 Each framework has a module of its own, which imports it when it is used.
 """
 
-from chatmem_lab.adapters.adapter import Adapter, Answer, Session
+from chatmem_lab.adapters.adapter import Adapter, Answer, Raised, Session
 from chatmem_lab.adapters.answering import ModelCalls
 from chatmem_lab.adapters.exchange import Exchange
 from chatmem_lab.adapters.openai_messages import OpenAIFunction, openai_function
@@ -14,6 +14,7 @@ __all__ = [
     "Exchange",
     "ModelCalls",
     "OpenAIFunction",
+    "Raised",
     "Session",
     "openai_function",
 ]

@@ -16,11 +16,20 @@ from chatmem_lab.policies import Policy
 from chatmem_lab.policies.aligning import revision_of
 from chatmem_lab.window import Revision, Window
 
-__all__ = ["Adapter", "Answer", "Session"]
+__all__ = ["Adapter", "Answer", "Raised", "Session"]
 
 #: A message that a framework returned: the index of the given message that it is, or None
 #: for a new one, and the message as it is now (the given one itself if nothing changed).
 Answer = tuple[int | None, Message]
+
+
+class Raised(Exception):
+    """A framework gave up when it had changed something: `answers` is what it left."""
+
+    def __init__(self, error: Exception, answers: Iterable[Answer]) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.answers = list(answers)
 
 
 class Session(Protocol):
@@ -132,17 +141,20 @@ class Running(Policy):
     def revise(self, window: Window) -> Revision:
         slots = window.slots
         name = type(self.adapter).__name__
+        failure = ""
         try:
             answers = list(self.session.answer([slot.message for slot in slots], window))
+        except Raised as raised:
+            failure, answers = _told(name, raised.error), raised.answers
         except Exception as error:
-            failure = f"{name}: {type(error).__name__}: {cut(str(error), 300)}"
-            return self._charged(Revision(failure=failure, reason=name), window)
+            return self._told_all(Revision(reason=name), window, _told(name, error))
         aligned = [(None if at is None else slots[at], message) for at, message in answers]
-        return self._charged(revision_of(window, aligned, reason=name), window)
+        return self._told_all(revision_of(window, aligned, reason=name), window, failure)
 
-    def _charged(self, revision: Revision, window: Window) -> Revision:
+    def _told_all(self, revision: Revision, window: Window, failure: str) -> Revision:
+        """The revision with what went wrong and what the framework's calls to a model cost."""
         asked, answered = self.calls.taken()
-        if not asked:
+        if not (asked or failure):
             return revision
         return Revision(
             evict=revision.evict,
@@ -151,10 +163,14 @@ class Running(Policy):
             insert=revision.insert,
             repaired=revision.repaired,
             reason=revision.reason,
-            failure=revision.failure,
+            failure=failure,
             summarizer_input_tokens=sum(map(window.count, asked)),
             summarizer_output_tokens=sum(map(window.count, answered)),
         )
 
     def __repr__(self) -> str:
         return repr(self.adapter)
+
+
+def _told(name: str, error: Exception) -> str:
+    return f"{name}: {type(error).__name__}: {cut(str(error), 300)}"

@@ -235,7 +235,7 @@ class Applier:
         if repaired:
             self._record_repair(number, repaired, revision.reason)
         self._record_own_calls(number, revision)
-        if revision.failure:
+        if revision.failure and not (revision.evict or revision.replace or revision.insert):
             return set(shown)
         before, old = self._window.tokens, self._window.slots
         target = slots_left(history, revision, old, self._counter, self._made)
