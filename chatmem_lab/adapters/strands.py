@@ -99,7 +99,7 @@ class StrandsSlidingWindow(_Managed):
     Examples
     --------
     >>> StrandsSlidingWindow(20, per_turn=1)
-    StrandsSlidingWindow(20, per_turn=1)
+    StrandsSlidingWindow(20, per_turn=1, summarizer=Truncate(2_000))
     """
 
     window_size: Annotated[int, Bounds(0)] = 40
@@ -130,7 +130,7 @@ class StrandsSummarizing(_Managed):
     Examples
     --------
     >>> StrandsSummarizing(0.5, context_tokens=8_000)
-    StrandsSummarizing(0.5, context_tokens=8_000)
+    StrandsSummarizing(0.5, context_tokens=8_000, summarizer=Truncate(2_000))
     """
 
     summary_ratio: Annotated[float, Bounds(0, 1)] = 0.3
