@@ -4,18 +4,12 @@
 """
 
 import sys
-import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-with (HERE / "frameworks.toml").open("rb") as file:
-    FRAMEWORKS = tomllib.load(file)
+from frameworks import FRAMEWORKS, here  # it lies beside this file
 
-collect_ignore = [
-    f"test_{name}.py"
-    for name, framework in FRAMEWORKS.items()
-    if find_spec(framework["imports"]) is None
-]
+collect_ignore = [f"test_{name}.py" for name in FRAMEWORKS if name not in here()]
+if not here():
+    collect_ignore.append("test_recorded.py")

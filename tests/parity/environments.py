@@ -18,6 +18,8 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from frameworks import FRAMEWORKS
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 ENVIRONMENTS = ROOT / ".parity"
@@ -28,16 +30,14 @@ TESTING = ("hypothesis>=6.100", "pytest>=8.3")
 
 def main(chosen: list[str]) -> int:
     """Make what is missing, run the tests; the number of frameworks that failed."""
-    with (HERE / "frameworks.toml").open("rb") as file:
-        frameworks = tomllib.load(file)
-    if unknown := set(chosen) - set(frameworks):
-        print(f"no framework {', '.join(unknown)}: there are {', '.join(frameworks)}")
+    if unknown := set(chosen) - set(FRAMEWORKS):
+        print(f"no framework {', '.join(unknown)}: there are {', '.join(FRAMEWORKS)}")
         return 1
-    hosts = {name: framework.get("beside", name) for name, framework in frameworks.items()}
-    names = chosen or list(frameworks)
+    hosts = {name: framework.get("beside", name) for name, framework in FRAMEWORKS.items()}
+    names = chosen or list(FRAMEWORKS)
     packages: dict[str, list[str]] = {}
     for name, host in hosts.items():
-        packages.setdefault(host, []).extend(frameworks[name]["packages"])
+        packages.setdefault(host, []).extend(FRAMEWORKS[name]["packages"])
     wanted = sorted({hosts[name] for name in names})
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         list(pool.map(lambda host: make(host, packages[host]), wanted))
@@ -73,8 +73,8 @@ def make(name: str, packages: list[str]) -> None:
 def run(name: str, folder: Path) -> bool:
     """Whether the parity tests of `name` pass; an environment without them fails."""
     print(f"parity with {name}", flush=True)
-    tests = HERE / f"test_{name}.py"
-    command = [python(folder), "-m", "pytest", "-q", "-p", "no:cacheprovider", tests]
+    tests = [HERE / f"test_{name}.py", HERE / "test_recorded.py"]
+    command = [python(folder), "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
     return subprocess.run(command, cwd=ROOT).returncode == 0
 
 

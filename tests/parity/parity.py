@@ -12,7 +12,7 @@ from chatmem_lab.messages import Conversation, Message
 from chatmem_lab.testing.length_counter import LengthCounter
 from chatmem_lab.tokens import counter
 
-__all__ = ["assert_same_windows", "real_conversations", "shown"]
+__all__ = ["assert_same_windows", "real_conversations", "sent", "shown"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BESIDE = ROOT.parent / "shared" / "transcripts"
@@ -43,7 +43,7 @@ def shown(conversation: Conversation, policy, *, count=None) -> list[list[tuple[
     failed = [event.reason for event in trace.events if event.kind == "policy_failed"]
     assert not failed, f"{policy!r} failed on {conversation.id}: {failed[0]}"
     return [
-        [_sent(message) for message in trace.window(request).messages]
+        [sent(message) for message in trace.window(request).messages]
         for request in range(trace.requests)
     ]
 
@@ -62,7 +62,7 @@ def assert_same_windows(conversation: Conversation, preset, adapter, *, count=No
     touched = 0
     for request, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
         assert mine == other, _difference(conversation, request, mine, other)
-        whole = [_sent(m) for m in conversation.messages[: conversation.requests[request]]]
+        whole = [sent(m) for m in conversation.messages[: conversation.requests[request]]]
         touched += mine != whole
     return touched
 
@@ -72,7 +72,7 @@ def openai_counter():
     return counter("gpt-4o")
 
 
-def _sent(message: Message) -> tuple[object, ...]:
+def sent(message: Message) -> tuple[object, ...]:
     calls = tuple((call.id, call.name, call.arguments) for call in message.tool_calls)
     return message.role, message.text, calls, message.tool_call_id
 
