@@ -7,6 +7,7 @@ from chatmem_lab.adapters.adapter import Adapter, Answer, Raised, Session
 from chatmem_lab.adapters.answering import ModelCalls
 from chatmem_lab.adapters.exchange import Exchange
 from chatmem_lab.adapters.openai_messages import OpenAIFunction, openai_function
+from chatmem_lab.adapters.strands import StrandsManager, StrandsSlidingWindow, StrandsSummarizing
 
 __all__ = [
     "Adapter",
@@ -16,5 +17,8 @@ __all__ = [
     "OpenAIFunction",
     "Raised",
     "Session",
+    "StrandsManager",
+    "StrandsSlidingWindow",
+    "StrandsSummarizing",
     "openai_function",
 ]

@@ -177,7 +177,7 @@ class _Agent:
         groups = list(self._grouped(messages, others))
         exchange = Exchange(messages, groups, _ours)
         self._arrive(messages, groups)
-        failure = self._before_call(window)
+        failure = self._before_call(window, exchange)
         left = exchange.answers(self.messages)
         owners = [theirs for theirs in self.messages for _ in _ours(theirs)]
         self._known = {id(m): (m, theirs) for (_, m), theirs in zip(left, owners, strict=True)}
@@ -220,20 +220,20 @@ class _Agent:
             if last.role == "assistant" and not last.tool_calls:
                 self._manager.apply_management(self)
 
-    def _before_call(self, window: Window) -> Exception | None:
+    def _before_call(self, window: Window, exchange: Exchange[Theirs]) -> Exception | None:
         """What happens before a model call; the error if the request cannot be made to fit."""
         from strands.hooks import BeforeModelCallEvent
         from strands.types.exceptions import ContextWindowOverflowException
 
         limit = self._adapter.context_tokens
-        tokens = self._tokens(window)
+        tokens = None if limit is None else self._tokens(window, exchange)
         self._hooks.invoke_callbacks(
             BeforeModelCallEvent(
                 agent=self,  # type: ignore[arg-type]
-                projected_input_tokens=None if limit is None else tokens,
+                projected_input_tokens=tokens,
             )
         )
-        while limit is not None and self._tokens(window) > limit:
+        while limit is not None and self._tokens(window, exchange) > limit:
             overflow = ContextWindowOverflowException("too many tokens")
             try:
                 self._manager.reduce_context(self, e=overflow)
@@ -241,8 +241,8 @@ class _Agent:
                 return error
         return None
 
-    def _tokens(self, window: Window) -> int:
-        held = sum(window.count(m) for theirs in self.messages for m in _ours(theirs))
+    def _tokens(self, window: Window, exchange: Exchange[Theirs]) -> int:
+        held = sum(window.count(message) for _, message in exchange.answers(self.messages))
         fixed = window.tokens - window.message_tokens
         return held + fixed + window.instruction_tokens
 

@@ -203,7 +203,9 @@ class Keeper:
         self._is_untrimmed = False
         if self._asks_append and (not self._open or self._asked_while_open):
             self._ask("append")
-            self._mark()
+            # Where a stage waits for the request, the window is not yet what is sent.
+            if not self._asks_request:
+                self._mark()
 
     def _evict_oversize(self, slot: Slot) -> None:
         why = size_excess(Count(slot.tokens), self.window)

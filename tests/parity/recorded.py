@@ -19,6 +19,7 @@ from types import ModuleType
 
 import chatmem_lab as cml
 from chatmem_lab.messages import Conversation
+from chatmem_lab.policies import Preset, split_preset
 from parity import sent, shown
 
 __all__ = ["FOLDER", "bundled", "lines", "parity_module", "written_down"]
@@ -39,10 +40,12 @@ def parity_module(framework: str) -> ModuleType:
     return import_module(f"test_{framework}")
 
 
-def lines(conversation: Conversation, policy: object, count: object = None) -> list[str]:
-    """A line per request under `policy`."""
+def lines(conversation: Conversation, policy: object, module: ModuleType) -> list[str]:
+    """A line per request under `policy`, counted as the parity test `module` does."""
     recorded = [sent(message) for message in conversation.messages]
-    return [_line(recorded, window) for window in shown(conversation, policy, count=count)]
+    gives_up = getattr(module, "GIVES_UP", "")
+    windows = shown(conversation, policy, count=module.COUNT, gives_up=gives_up)
+    return [_line(recorded, window) for window in windows]
 
 
 def _line(recorded: list[tuple[object, ...]], window: list[tuple[object, ...]]) -> str:
@@ -74,8 +77,8 @@ def written_down(framework: str) -> dict[str, dict[str, list[str]]]:
     """What the adapters of `framework` send here and now."""
     module = parity_module(framework)
     return {
-        name: {c.id: lines(c, adapter, module.COUNT) for c in bundled()}
-        for name, (_, adapter) in module.PAIRS.items()
+        name: {c.id: lines(c, Preset(adapter, split_preset(preset)[1]), module) for c in bundled()}
+        for name, (preset, adapter) in module.PAIRS.items()
     }
 
 

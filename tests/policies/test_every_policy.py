@@ -35,6 +35,9 @@ RECIPES = {
     "ai4j-agent-window": "ai4j-agent-window:5,summary=earlier",
     "ai4j-agent-unbounded": "ai4j-agent-unbounded:earlier",
     "ai4j-context-projection": "ai4j-context-projection:6,max_chars=200,pinned_prefix_items=1",
+    "strands-sliding-window": "strands-sliding-window:5,per_turn=true,context_tokens=200",
+    "strands-summarizing": "strands-summarizing:truncate:40,preserve_recent_messages=2,"
+    "context_tokens=160",
 }
 
 
@@ -62,6 +65,8 @@ def test_the_policies_of_this_version_are_found():
         "langchain4j-message-window",
         "langchain4j-token-window",
         "spring-ai-message-window",
+        "strands-sliding-window",
+        "strands-summarizing",
         "summarizing-token-window",
     }
 

@@ -37,6 +37,13 @@ from chatmem_lab.policies.presets.spring_ai import (
     SpringAIMessageWindow,
     spring_ai_message_window,
 )
+from chatmem_lab.policies.presets.strands import (
+    StrandsBeforeCall,
+    StrandsSummaryRound,
+    StrandsTurnEnd,
+    strands_sliding_window,
+    strands_summarizing,
+)
 
 __all__ = [
     "AI4JAgentWindow",
@@ -48,6 +55,9 @@ __all__ = [
     "LangChain4jMessageWindow",
     "LangChain4jTokenWindow",
     "SpringAIMessageWindow",
+    "StrandsBeforeCall",
+    "StrandsSummaryRound",
+    "StrandsTurnEnd",
     "ai4j_agent_unbounded",
     "ai4j_agent_window",
     "ai4j_context_projection",
@@ -61,5 +71,7 @@ __all__ = [
     "langchain4j_message_window",
     "langchain4j_token_window",
     "spring_ai_message_window",
+    "strands_sliding_window",
+    "strands_summarizing",
     "summarizing_token_window",
 ]
