@@ -6,6 +6,11 @@ Each framework has a module of its own, which imports it when it is used.
 from chatmem_lab.adapters.adapter import Adapter, Answer, Raised, Session
 from chatmem_lab.adapters.answering import ModelCalls
 from chatmem_lab.adapters.exchange import Exchange
+from chatmem_lab.adapters.openai_agents import (
+    OpenAIAgentsCompaction,
+    OpenAIAgentsSessionLimit,
+    OpenAIAgentsToolOutputTrimmer,
+)
 from chatmem_lab.adapters.openai_messages import OpenAIFunction, openai_function
 from chatmem_lab.adapters.strands import StrandsManager, StrandsSlidingWindow, StrandsSummarizing
 
@@ -14,6 +19,9 @@ __all__ = [
     "Answer",
     "Exchange",
     "ModelCalls",
+    "OpenAIAgentsCompaction",
+    "OpenAIAgentsSessionLimit",
+    "OpenAIAgentsToolOutputTrimmer",
     "OpenAIFunction",
     "Raised",
     "Session",

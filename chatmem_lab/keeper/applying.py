@@ -198,7 +198,8 @@ class Applier:
         if revision.form.place == "front":
             window.put_in_front(made, newest=False)
         else:
-            window.take_place(made, units[0].order)
+            place = units[-1] if revision.form.place == "last" else units[0]
+            window.take_place(made, place.order)
         self._log.record(
             "fold",
             number,

@@ -19,8 +19,8 @@ class SummaryForm(Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     role : {"assistant", "user", "system"}
-    place : {"first", "front"}
-        At the place of the first folded message, or before everything else.
+    place : {"first", "last", "front"}
+        At the place of the first or the last folded message, or before everything else.
     prefix : str
         Put in front of the summarizer's text.
     max_tokens : int, optional
@@ -30,7 +30,7 @@ class SummaryForm(Struct, frozen=True, kw_only=True):
     """
 
     role: Literal["assistant", "user", "system"] = "assistant"
-    place: Literal["first", "front"] = "first"
+    place: Literal["first", "last", "front"] = "first"
     prefix: str = ""
     max_tokens: int | None = None
     instructions: str = ""

@@ -35,6 +35,10 @@ RECIPES = {
     "ai4j-agent-window": "ai4j-agent-window:5,summary=earlier",
     "ai4j-agent-unbounded": "ai4j-agent-unbounded:earlier",
     "ai4j-context-projection": "ai4j-context-projection:6,max_chars=200,pinned_prefix_items=1",
+    "openai-agents-compaction": "openai-agents-compaction:truncate:40,threshold=3",
+    "openai-agents-session-limit": "openai-agents-session-limit:5",
+    "openai-agents-tool-output-trimmer": "openai-agents-tool-output-trimmer:1,"
+    "max_output_chars=60,preview_chars=5",
     "strands-sliding-window": "strands-sliding-window:5,per_turn=true,context_tokens=200",
     "strands-summarizing": "strands-summarizing:truncate:40,preserve_recent_messages=2,"
     "context_tokens=160",
@@ -64,6 +68,9 @@ def test_the_policies_of_this_version_are_found():
         "book-token-window",
         "langchain4j-message-window",
         "langchain4j-token-window",
+        "openai-agents-compaction",
+        "openai-agents-session-limit",
+        "openai-agents-tool-output-trimmer",
         "spring-ai-message-window",
         "strands-sliding-window",
         "strands-summarizing",

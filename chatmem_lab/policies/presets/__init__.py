@@ -33,6 +33,15 @@ from chatmem_lab.policies.presets.langchain4j import (
     langchain4j_message_window,
     langchain4j_token_window,
 )
+from chatmem_lab.policies.presets.openai_agents import (
+    OpenAIAgentsCompactionFold,
+    OpenAIAgentsOnce,
+    OpenAIAgentsOutputTrim,
+    OpenAIAgentsSessionTail,
+    openai_agents_compaction,
+    openai_agents_session_limit,
+    openai_agents_tool_output_trimmer,
+)
 from chatmem_lab.policies.presets.spring_ai import (
     SpringAIMessageWindow,
     spring_ai_message_window,
@@ -54,6 +63,10 @@ __all__ = [
     "AI4JTurnCompaction",
     "LangChain4jMessageWindow",
     "LangChain4jTokenWindow",
+    "OpenAIAgentsCompactionFold",
+    "OpenAIAgentsOnce",
+    "OpenAIAgentsOutputTrim",
+    "OpenAIAgentsSessionTail",
     "SpringAIMessageWindow",
     "StrandsBeforeCall",
     "StrandsSummaryRound",
@@ -70,6 +83,9 @@ __all__ = [
     "book_token_window",
     "langchain4j_message_window",
     "langchain4j_token_window",
+    "openai_agents_compaction",
+    "openai_agents_session_limit",
+    "openai_agents_tool_output_trimmer",
     "spring_ai_message_window",
     "strands_sliding_window",
     "strands_summarizing",
