@@ -30,8 +30,14 @@ from .messages import system as system
 from .messages import to_json as to_json
 from .messages import tool_output as tool_output
 from .messages import user as user
+from .policies import ClampToolResults as ClampToolResults
 from .policies import ClearToolResults as ClearToolResults
+from .policies import DropReasoning as DropReasoning
+from .policies import DropRepeatedCalls as DropRepeatedCalls
+from .policies import DropSupersededReads as DropSupersededReads
+from .policies import HeadAndTail as HeadAndTail
 from .policies import KeepAll as KeepAll
+from .policies import MaskObservations as MaskObservations
 from .policies import Messages as Messages
 from .policies import MessageWindow as MessageWindow
 from .policies import Policy as Policy

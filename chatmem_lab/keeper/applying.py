@@ -121,11 +121,7 @@ class Applier:
         for slot, message in revision.replace.items():
             old = slot.message
             count = self._counter.count_message(message)
-            is_alike = (message.role, message.tool_call_id, message.tool_calls) == (
-                old.role,
-                old.tool_call_id,
-                old.tool_calls,
-            )
+            is_alike = _outline(message) == _outline(old)
             if stage.contract == "strict" and (not is_alike or count.tokens >= slot.tokens):
                 continue
             self._window.replace(slot, message, count.tokens, state)  # type: ignore[arg-type]
@@ -256,6 +252,12 @@ class Applier:
                 reason=revision.reason,
             )
         return {position for position in positions if position is not None}
+
+
+def _outline(message: Message) -> tuple[object, ...]:
+    """What stays of a message whatever its content becomes."""
+    calls = tuple((call.id, call.name) for call in message.tool_calls)
+    return message.role, message.tool_call_id, calls
 
 
 def _directly(work: Callable[[], Any]) -> Any:

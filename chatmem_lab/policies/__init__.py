@@ -4,9 +4,15 @@ from chatmem_lab.policies import presets
 from chatmem_lab.policies.amounts import Amount, Messages, Share, Tokens, Turns
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.chained import Chain, chain
+from chatmem_lab.policies.clamp_tool_results import ClampToolResults
 from chatmem_lab.policies.clear_tool_results import ClearToolResults
+from chatmem_lab.policies.drop_reasoning import DropReasoning
+from chatmem_lab.policies.drop_repeated_calls import DropRepeatedCalls
+from chatmem_lab.policies.drop_superseded_reads import DropSupersededReads
 from chatmem_lab.policies.function_policy import FunctionPolicy, policy_from
+from chatmem_lab.policies.head_and_tail import HeadAndTail
 from chatmem_lab.policies.keep_all import KeepAll
+from chatmem_lab.policies.mask_observations import MaskObservations
 from chatmem_lab.policies.message_window import MessageWindow
 from chatmem_lab.policies.policy import Policy
 from chatmem_lab.policies.rules import Preset, Rules, split_preset
@@ -18,9 +24,15 @@ __all__ = [
     "Amount",
     "Bounds",
     "Chain",
+    "ClampToolResults",
     "ClearToolResults",
+    "DropReasoning",
+    "DropRepeatedCalls",
+    "DropSupersededReads",
     "FunctionPolicy",
+    "HeadAndTail",
     "KeepAll",
+    "MaskObservations",
     "MessageWindow",
     "Messages",
     "Policy",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
-from chatmem_lab.messages import Message
+import msgspec
+
+from chatmem_lab.messages import Message, ToolCall
 from chatmem_lab.policies.amounts import Tokens
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.policy import Policy
-from chatmem_lab.window import KEEP, Revision, Slot, Unit, Window
+from chatmem_lab.policies.result_log import ResultLog, ToolResult
+from chatmem_lab.window import KEEP, Revision, Slot, Window
 
 __all__ = ["ClearToolResults"]
 
@@ -19,8 +23,8 @@ class ClearToolResults(Policy):
     """Keep the newest tool results whole; older ones keep their place and say `placeholder`.
 
     A result is cleared only where the placeholder is strictly smaller. Calls, ids and
-    pairs stay as they are. This is Anthropic's ``clear_tool_uses`` and LangChain's
-    ``ClearToolUsesEdit``, with their default of 3.
+    pairs stay, and so do arguments unless `clear_arguments` is set. This is Anthropic's
+    ``clear_tool_uses_20250919`` and LangChain's ``ClearToolUsesEdit``, with their default of 3.
 
     Parameters
     ----------
@@ -34,6 +38,8 @@ class ClearToolResults(Policy):
         Names of tools whose results are never cleared; they do not count as kept either.
     placeholder : str
         The stub.
+    clear_arguments : bool
+        The call whose result is cleared loses its arguments too: they become ``{}``.
 
     Examples
     --------
@@ -47,6 +53,7 @@ class ClearToolResults(Policy):
     at_least: Tokens | None = None
     exclude: tuple[str, ...] = ()
     placeholder: str = "[cleared]"
+    clear_arguments: bool = False
 
     def revise(self, window: Window) -> Revision:
         if self.trigger is not None and window.tokens <= self.trigger.n:
@@ -55,16 +62,9 @@ class ClearToolResults(Policy):
         self._look_at_new(window, seen)
         if not seen.waiting or (self.at_least is not None and seen.gain < self.at_least.n):
             return KEEP
-        replace: dict[Slot, Message] = {}
-        gained = 0
-        for slot in filter(None, map(window.slot_at, seen.waiting)):
-            stub = slot.message.with_text(self.placeholder)
-            gain = slot.tokens - window.count(stub)
-            if gain > 0:
-                replace[slot] = stub
-                gained += gain
-        seen.gain = gained
-        if not replace or (self.at_least is not None and gained < self.at_least.n):
+        replace = self._stubs(window, seen.waiting)
+        seen.gain = sum(slot.tokens - window.count(stub) for slot, stub in replace.items())
+        if not replace or (self.at_least is not None and seen.gain < self.at_least.n):
             return KEEP
         seen.waiting, seen.gain = [], 0
         return Revision(
@@ -79,57 +79,67 @@ class ClearToolResults(Policy):
         Results of the newest unit stay: the model has not seen them yet. Each result is
         weighed once, so that a window full of what cannot be cleared costs nothing.
         """
-        new: list[float] = []
-        end = seen.upto
-        for unit in window.units_backwards:
-            if unit.slots[-1].order <= seen.upto:
-                break
-            end = max(end, unit.slots[-1].order)
-            for slot in reversed(unit.slots):
-                if (
-                    slot.order > seen.upto
-                    and slot.message.role == "tool"
-                    and slot.state != "cleared"
-                    and not (self.exclude and self._is_excluded(slot, unit))
-                ):
-                    new.append(slot.order)
-        newest, seen.upto = window.newest, end
         if window.departures != seen.departures:
             seen.departures = window.departures
-            seen.recent = [order for order in seen.recent if window.slot_at(order) is not None]
-        seen.recent += reversed(new)
-        unseen = float("inf")
+            seen.recent = [r for r in seen.recent if window.slot_at(r.slot.order) is not None]
+        seen.recent += [
+            result
+            for result in seen.log.new(window)
+            if result.slot.state != "cleared" and not self._is_excluded(result)
+        ]
+        newest, unseen = window.newest, float("inf")
         if newest is not None and not newest.is_instruction:
             unseen = newest.order
-        while len(seen.recent) > self.keep and seen.recent[0] < unseen:
-            order = seen.recent.pop(0)
-            old = window.slot_at(order)
-            if old is not None:
-                gain = old.tokens - window.count(old.message.with_text(self.placeholder))
-                if gain > 0:
-                    seen.waiting.append(order)
-                    seen.gain += gain
+        while len(seen.recent) > self.keep and seen.recent[0].slot.order < unseen:
+            result = seen.recent.pop(0)
+            stubs = self._stubs(window, [result])
+            if stubs:
+                seen.waiting.append(result)
+                seen.gain += sum(slot.tokens - window.count(m) for slot, m in stubs.items())
 
-    def _is_excluded(self, slot: Slot, unit: Unit) -> bool:
-        if slot.message.name in self.exclude:
-            return True
-        return any(
-            call.id == slot.message.tool_call_id and call.name in self.exclude
-            for other in unit.slots
-            for call in other.message.tool_calls
-        )
+    def _stubs(self, window: Window, results: Sequence[ToolResult]) -> dict[Slot, Message]:
+        """What becomes of the results, and of their calls, where that is smaller."""
+        stubs: dict[Slot, Message] = {}
+        for result in results:
+            slot = window.slot_at(result.slot.order)
+            if slot is None:
+                continue
+            stub = slot.message.with_text(self.placeholder)
+            if window.count(stub) >= slot.tokens:
+                continue
+            stubs[slot] = stub
+            caller = None if result.caller is None else window.slot_at(result.caller.order)
+            if self.clear_arguments and caller is not None:
+                bare = _without_arguments(
+                    stubs.get(caller, caller.message), slot.message.tool_call_id
+                )
+                if window.count(bare) < caller.tokens:
+                    stubs[caller] = bare
+        return stubs
+
+    def _is_excluded(self, result: ToolResult) -> bool:
+        called = None if result.call is None else result.call.name
+        return result.slot.message.name in self.exclude or called in self.exclude
+
+
+def _without_arguments(message: Message, call_id: str | None) -> Message:
+    calls = tuple(
+        ToolCall(call.id, call.name, "{}") if call.id == call_id else call
+        for call in message.tool_calls
+    )
+    return msgspec.structs.replace(message, tool_calls=calls)
 
 
 class _Seen:
     """What was decided about a window before: only a shortcut, the answer is the same without.
 
-    `upto` is the place up to which results have been looked at, `recent` the places of the
-    newest ones, `waiting` those that may be cleared and `gain` what that would free.
+    `recent` are the newest results, `waiting` those that may be cleared and `gain` what that
+    would free.
     """
 
     def __init__(self) -> None:
-        self.upto = float("-inf")
+        self.log = ResultLog()
         self.departures = 0
-        self.recent: list[float] = []
-        self.waiting: list[float] = []
+        self.recent: list[ToolResult] = []
+        self.waiting: list[ToolResult] = []
         self.gain = 0

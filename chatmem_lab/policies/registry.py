@@ -46,7 +46,7 @@ def policies_by_name() -> dict[str, type[Policy]]:
     """The policies that can be built from plain values, by their name on a command line.
 
     >>> sorted(policies_by_name())[:2]
-    ['clear-tool-results', 'keep-all']
+    ['clamp-tool-results', 'clear-tool-results']
     """
     import chatmem_lab.policies as package
 
@@ -86,7 +86,7 @@ def parameters_of(build: Callable[..., Policy | Preset]) -> list[Parameter]:
     """The parameters of a policy class or a preset, the positional one first.
 
     >>> [p.name for p in parameters_of(policies_by_name()["token-window"])]
-    ['max_tokens', 'start_on_user', 'pin_user', 'low']
+    ['max_tokens', 'start_on_user', 'pin_user', 'low', 'reserve']
     """
     if inspect.isclass(build):
         declared = bounds_of(build)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["ELLIPSIS", "cut"]
+__all__ = ["ELLIPSIS", "cut", "ends_of"]
 
 ELLIPSIS = "…"
 
@@ -29,6 +29,23 @@ def cut(text: str, limit: int) -> str:
         return ELLIPSIS[: max(limit, 0)]
     end = _place(text, room)
     return text[:end].rstrip(f" \t\r\n{ELLIPSIS}") + ELLIPSIS
+
+
+def ends_of(text: str, head: int, tail: int) -> tuple[str, str]:
+    """The first `head` and the last `tail` characters, or one or two fewer.
+
+    Fewer where a character that is made of several would be torn. They never overlap.
+
+    >>> ends_of("abcdefgh", 3, 2), ends_of("a\u0301bc", 1, 1), ends_of("ab", 2, 2)
+    (('abc', 'gh'), ('', 'c'), ('ab', ''))
+    """
+    start = min(head, len(text))
+    while 0 < start < len(text) and _tears_character(text, start):
+        start -= 1
+    end = max(start, len(text) - tail)
+    while start < end < len(text) and _tears_character(text, end):
+        end += 1
+    return text[:start], text[end:]
 
 
 def _place(text: str, room: int) -> int:

@@ -12,33 +12,9 @@ from chatmem_lab.errors import BudgetError, MessageError
 from chatmem_lab.memory import ChatMemory
 from chatmem_lab.messages import Conversation
 from chatmem_lab.policies import split_preset
-from chatmem_lab.policies.registry import parse_policy, policies_by_name, presets_by_name
 from chatmem_lab.testing import LengthCounter
 from chatmem_lab.testing.strategies import message_lists
-
-#: Small enough that something leaves.
-RECIPES = {
-    "message-window": "message-window:4",
-    "token-window": "token-window:90",
-    "turn-window": "turn-window:2",
-    "clear-tool-results": "clear-tool-results:1,placeholder=[x]",
-    "summarize": "summarize:truncate:30,trigger=messages:5,keep=messages:2",
-    "langchain4j-message-window": "langchain4j-message-window:4,first_request=untrimmed",
-    "langchain4j-token-window": "langchain4j-token-window:90,keep_system_first=true",
-    "ai4j-message-window": "ai4j-message-window:3",
-    "ai4j-summary": "ai4j-summary:truncate:40,max_recent=2,trigger=5",
-    "ai4j-turn-compaction": "ai4j-turn-compaction:truncate:40,max_items=4",
-    "ai4j-tool-result-stub": "ai4j-tool-result-stub:1,max_tokens=0,target_tokens=5",
-    "ai4j-agent-window": "ai4j-agent-window:4,summary=earlier",
-    "ai4j-agent-unbounded": "ai4j-agent-unbounded:earlier",
-    "ai4j-context-projection": "ai4j-context-projection:5,max_chars=150,pinned_prefix_items=1",
-    "spring-ai-message-window": "spring-ai-message-window:5,first_request=untrimmed",
-    "book-message-window": "book-message-window:4",
-    "book-token-window": "book-token-window:90",
-    "summarizing-token-window": "summarizing-token-window:truncate:30,max_tokens=90,"
-    "keep=messages:2",
-}
-NAMES = sorted({**policies_by_name(), **presets_by_name()})
+from recipes import NAMES, small
 
 
 def sent(memory):
@@ -57,7 +33,7 @@ def shown(trace, request):
 @settings(max_examples=60, deadline=None)
 @given(messages=message_lists(max_size=30))
 def test_live_equals_replay_at_every_step(name, messages):
-    policy = parse_policy(RECIPES.get(name, name))
+    policy = small(name)
     _, rules = split_preset(policy)
     memory = ChatMemory(policy, id="live", counter=LengthCounter())
     seen = []

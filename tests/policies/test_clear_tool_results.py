@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chatmem_lab.messages import tool_output, user
+from chatmem_lab.messages import ToolCall, assistant, tool_output, user
 from chatmem_lab.policies import ClearToolResults, Tokens
 from chatmem_lab.tokens import counter
 from replaying import calls, kept, trace_of
@@ -73,3 +73,22 @@ def test_at_least_waits_until_it_pays():
     # a stub of 9 characters gains 11 tokens
     assert cleared(agent(3), ClearToolResults(1, at_least=Tokens(23))) == []
     assert cleared(agent(4), ClearToolResults(1, at_least=Tokens(23))) == [2, 4, 6]
+
+
+def test_arguments_are_cleared_with_their_result():
+    long = '{"text": "a whole file that was written once, and is not needed any more"}'
+    write = ToolCall("c1", "write", long)
+    look = ToolCall("c2", "look", "{}")
+    messages = [
+        user("go"),
+        assistant("both", tool_calls=[write, look]),
+        tool_output("c1", "written, all of it, in one go"),
+        tool_output("c2", "a picture"),
+        user("next"),
+    ]
+    policy = ClearToolResults(1, clear_arguments=True)
+    assert cleared(messages, policy) == [1, 2]
+    shown = trace_of(messages, policy).window(-1).messages
+    assert shown[1] == assistant("both", tool_calls=[ToolCall("c1", "write", "{}"), look])
+    assert shown[3].text == "a picture"
+    assert cleared(messages, ClearToolResults(1)) == [2]

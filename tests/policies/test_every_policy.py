@@ -18,38 +18,11 @@ from chatmem_lab.messages import (
     tool_output,
     user,
 )
-from chatmem_lab.policies import Policy, split_preset
-from chatmem_lab.policies.registry import parse_policy, policies_by_name, presets_by_name
+from chatmem_lab.policies import Policy, chain, split_preset
+from chatmem_lab.policies.registry import policies_by_name, presets_by_name
 from chatmem_lab.testing.policies import check_policy, check_replay
 from chatmem_lab.window import Revision
-
-#: What a policy or preset without defaults for everything is tried with.
-RECIPES = {
-    "token-window": "token-window:120",
-    "langchain4j-token-window": "langchain4j-token-window:120",
-    "book-token-window": "book-token-window:120",
-    "summarizing-token-window": "summarizing-token-window:max_tokens=120,keep=messages:4",
-    "ai4j-summary": "ai4j-summary:truncate:40,max_recent=3,trigger=6",
-    "ai4j-turn-compaction": "ai4j-turn-compaction:truncate:40,max_items=6",
-    "ai4j-tool-result-stub": "ai4j-tool-result-stub:1,max_tokens=2,target_tokens=20",
-    "ai4j-agent-window": "ai4j-agent-window:5,summary=earlier",
-    "ai4j-agent-unbounded": "ai4j-agent-unbounded:earlier",
-    "ai4j-context-projection": "ai4j-context-projection:6,max_chars=200,pinned_prefix_items=1",
-    "openai-agents-compaction": "openai-agents-compaction:truncate:40,threshold=3",
-    "openai-agents-session-limit": "openai-agents-session-limit:5",
-    "openai-agents-tool-output-trimmer": "openai-agents-tool-output-trimmer:1,"
-    "max_output_chars=60,preview_chars=5",
-    "strands-sliding-window": "strands-sliding-window:5,per_turn=true,context_tokens=200",
-    "strands-summarizing": "strands-summarizing:truncate:40,preserve_recent_messages=2,"
-    "context_tokens=160",
-}
-
-
-def recipe(name):
-    return RECIPES.get(name, name)
-
-
-NAMES = sorted({**policies_by_name(), **presets_by_name()})
+from recipes import NAMES, small
 
 
 def test_the_policies_of_this_version_are_found():
@@ -80,7 +53,7 @@ def test_the_policies_of_this_version_are_found():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_holds_its_contract(name):
-    check_policy(parse_policy(recipe(name)), examples=100)
+    check_policy(small(name), examples=100)
 
 
 def fixed_conversations():
@@ -130,21 +103,19 @@ def fixed_conversations():
 
 FIXED = fixed_conversations()
 CHAINABLE = [
-    name
-    for name in sorted(policies_by_name())
-    if split_preset(parse_policy(recipe(name)))[0].segments == "units"
+    name for name in sorted(policies_by_name()) if split_preset(small(name))[0].segments == "units"
 ]
 PAIRS = list(product(CHAINABLE, CHAINABLE))
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 def test_every_pair_on_fixed_conversations(first, second):
-    check_policy(parse_policy(f"{recipe(first)}|{recipe(second)}"), conversations=FIXED)
+    check_policy(chain(small(first), small(second)), conversations=FIXED)
 
 
 @pytest.mark.parametrize(("first", "second"), random.Random(0).choices(PAIRS, k=30))
 def test_seeded_pairs_on_generated_conversations(first, second):
-    check_policy(parse_policy(f"{recipe(first)}|{recipe(second)}"), examples=50)
+    check_policy(chain(small(first), small(second)), examples=50)
 
 
 @dataclass(frozen=True)

@@ -70,3 +70,16 @@ def test_bounds():
     assert repr(TokenWindow(8_000, low=6_000, pin_user=True)) == (
         "TokenWindow(8_000, pin_user=True, low=6_000)"
     )
+
+
+def test_room_is_kept_for_the_reply():
+    messages = chat("suauaua")
+    assert kept(messages, TokenWindow(60, reserve=20)) == kept(messages, TokenWindow(40))
+    assert TokenWindow(60, reserve=20).budget == 40
+
+
+def test_b022_a_reserve_as_large_as_the_window_is_refused_with_the_sum():
+    with pytest.raises(PolicyError, match="input budget = 131072 - 131072 = 0"):
+        TokenWindow(131_072, reserve=131_072)
+    with pytest.raises(PolicyError, match="max_tokens less reserve, 40, not 41"):
+        TokenWindow(60, reserve=20, low=41)

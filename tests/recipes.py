@@ -1,0 +1,50 @@
+"""Policies and presets small enough that something leaves a short conversation."""
+
+from __future__ import annotations
+
+from chatmem_lab.policies.registry import parse_policy, policies_by_name, presets_by_name
+
+__all__ = ["NAMES", "RECIPES", "small"]
+
+#: The others are tried with their defaults.
+RECIPES = {
+    "ai4j-agent-unbounded": "ai4j-agent-unbounded:earlier",
+    "ai4j-agent-window": "ai4j-agent-window:4,summary=earlier",
+    "ai4j-context-projection": "ai4j-context-projection:5,max_chars=150,pinned_prefix_items=1",
+    "ai4j-message-window": "ai4j-message-window:3",
+    "ai4j-summary": "ai4j-summary:truncate:40,max_recent=2,trigger=5",
+    "ai4j-tool-result-stub": "ai4j-tool-result-stub:1,max_tokens=0,target_tokens=5",
+    "ai4j-turn-compaction": "ai4j-turn-compaction:truncate:40,max_items=4",
+    "book-message-window": "book-message-window:4",
+    "book-token-window": "book-token-window:90",
+    "clamp-tool-results": "clamp-tool-results:5,tail=5,keep=1",
+    "clear-tool-results": "clear-tool-results:1,placeholder=[x],clear_arguments=true",
+    "drop-reasoning": "drop-reasoning:turns:0",
+    "drop-superseded-reads": "drop-superseded-reads:look+read,path_arguments=q",
+    "head-and-tail": "head-and-tail:2,tail=4,low=3",
+    "langchain4j-message-window": "langchain4j-message-window:4,first_request=untrimmed",
+    "langchain4j-token-window": "langchain4j-token-window:90,keep_system_first=true",
+    "mask-observations": "mask-observations:1,batch=2",
+    "message-window": "message-window:4",
+    "openai-agents-compaction": "openai-agents-compaction:truncate:40,threshold=3",
+    "openai-agents-session-limit": "openai-agents-session-limit:5",
+    "openai-agents-tool-output-trimmer": "openai-agents-tool-output-trimmer:1,"
+    "max_output_chars=60,preview_chars=5",
+    "spring-ai-message-window": "spring-ai-message-window:5,first_request=untrimmed",
+    "strands-sliding-window": "strands-sliding-window:5,per_turn=true,context_tokens=200",
+    "strands-summarizing": "strands-summarizing:truncate:40,preserve_recent_messages=2,"
+    "context_tokens=160",
+    "summarize": "summarize:truncate:30,trigger=messages:5,keep=messages:2",
+    "summarizing-token-window": "summarizing-token-window:truncate:30,max_tokens=90,"
+    "keep=messages:2",
+    "token-window": "token-window:90",
+    "turn-window": "turn-window:2",
+}
+
+#: Every policy and preset that there is: found, not listed.
+NAMES = sorted({**policies_by_name(), **presets_by_name()})
+
+
+def small(name):
+    """The policy or preset `name`, built so that it acts."""
+    return parse_policy(RECIPES.get(name, name))
