@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chatmem_lab.policies.registry import parse_policy, policies_by_name, presets_by_name
 
-__all__ = ["NAMES", "RECIPES", "small"]
+__all__ = ["LIVE", "NAMES", "RECIPES", "small"]
 
 #: The others are tried with their defaults.
 RECIPES = {
@@ -30,6 +30,7 @@ RECIPES = {
     "openai-agents-session-limit": "openai-agents-session-limit:5",
     "openai-agents-tool-output-trimmer": "openai-agents-tool-output-trimmer:1,"
     "max_output_chars=60,preview_chars=5",
+    "relevance-window": "relevance-window:90,low=70,keep_newest=1",
     "spring-ai-message-window": "spring-ai-message-window:5,first_request=untrimmed",
     "strands-sliding-window": "strands-sliding-window:5,per_turn=true,context_tokens=200",
     "strands-summarizing": "strands-summarizing:truncate:40,preserve_recent_messages=2,"
@@ -43,6 +44,10 @@ RECIPES = {
 
 #: Every policy and preset that there is: found, not listed.
 NAMES = sorted({**policies_by_name(), **presets_by_name()})
+
+
+#: Those that a live memory can have: it has no recording to follow.
+LIVE = [name for name in NAMES if name != "as-recorded"]
 
 
 def small(name):

@@ -130,6 +130,7 @@ class Trace(Struct, frozen=True, eq=False, dict=True, kw_only=True):
             tool_schema_tokens=self.tool_schema_tokens,
             tool_schema_kind=self.layout.tool_schemas.kind,
             pin_user=_policy_of(self.policy).pins_user,
+            pins=_policy_of(self.policy).pins,
             budget=self.budget,
             policy=self.policy,
         )

@@ -44,7 +44,7 @@ def check_revision(
         )
     if stage.contract == "strict":
         for unit in leaving:
-            if window.is_pinned(unit):
+            if window.is_pinned(unit) and not unit.is_made:
                 raise PolicyError(
                     f"{stage!r} would evict {unit!r}, which is pinned: system and developer "
                     "messages and the newest unit always stay"

@@ -90,6 +90,7 @@ class Keeper:
             "tool_schema_tokens": tool_schemas.tokens,
             "tool_schema_kind": tool_schemas.kind,
             "pin_user": self.policy.pins_user,
+            "pins": self.policy.pins,
             "budget": self.policy.budget,
             "policy": policy,
             "session_id": session_id,
@@ -102,7 +103,7 @@ class Keeper:
         if self._stages[0].sees == "history":
             self._whole = Keeper(Preset(KeepAll(), self.rules), counter, tool_schemas=tool_schemas)
             self._whole._by_message = self._by_message
-            for name in ("pin_user", "budget", "policy", "session_id"):
+            for name in ("pin_user", "pins", "budget", "policy", "session_id"):
                 setattr(self._whole.window, name, options[name])
 
     @property
@@ -338,8 +339,13 @@ class Keeper:
             self._is_asking = False
 
     def _ask_all(self, when: str) -> None:
+        before = self.window.version
         for number, stage in enumerate(self._stages):
-            if stage.asks != when or (self._open and not stage.asked_while_open):
+            # Behind a stage that has just changed a request, the others look at it again.
+            asked_again = when == "request" and self.window.version != before
+            if not (stage.asks == when or asked_again):
+                continue
+            if self._open and not stage.asked_while_open:
                 continue
             if self._whole is not None and stage.sees == "history":
                 self._shown = self._applier.recompute(

@@ -326,6 +326,9 @@ class ChatMemory:
                     event.tokens_before,
                     event.tokens_after,
                     event.made,
+                    {"positions": [p for unit in event.units for p in unit]}
+                    if event.units
+                    else None,
                 )
                 for event in line.events
             ),

@@ -17,7 +17,9 @@ __all__ = ["Conversation", "RecordedEvent"]
 class RecordedEvent(Struct, frozen=True, gc=False, omit_defaults=True):
     """What the recording system itself did to its context (a compaction, a clearing).
 
-    `position` is the number of messages in the history when it happened.
+    `position` is the number of messages in the history when it happened, `made` the message
+    that entered. ``extra["positions"]`` lists the messages concerned; without it, all before
+    `position` are. See `policies.AsRecorded`.
     """
 
     position: int

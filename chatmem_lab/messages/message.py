@@ -142,6 +142,11 @@ class Message(Struct, frozen=True, gc=False, omit_defaults=True):
             for part in self.parts
         )
 
+    @property
+    def is_injected(self) -> bool:
+        """Whether a policy made it for the next request only: see `policies.Inject`."""
+        return bool(self.metadata and self.metadata.get("injected_by"))
+
     def with_text(self, text: str) -> Message:
         """The same message with `text` as its only content.
 

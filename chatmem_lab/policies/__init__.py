@@ -2,6 +2,7 @@
 
 from chatmem_lab.policies import presets
 from chatmem_lab.policies.amounts import Amount, Messages, Share, Tokens, Turns
+from chatmem_lab.policies.as_recorded import AsRecorded
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.chained import Chain, chain
 from chatmem_lab.policies.clamp_tool_results import ClampToolResults
@@ -9,12 +10,19 @@ from chatmem_lab.policies.clear_tool_results import ClearToolResults
 from chatmem_lab.policies.drop_reasoning import DropReasoning
 from chatmem_lab.policies.drop_repeated_calls import DropRepeatedCalls
 from chatmem_lab.policies.drop_superseded_reads import DropSupersededReads
+from chatmem_lab.policies.every import Every
+from chatmem_lab.policies.first_that_fits import FirstThatFits
 from chatmem_lab.policies.function_policy import FunctionPolicy, policy_from
 from chatmem_lab.policies.head_and_tail import HeadAndTail
+from chatmem_lab.policies.importance_window import ImportanceWindow
+from chatmem_lab.policies.inject import Inject
 from chatmem_lab.policies.keep_all import KeepAll
 from chatmem_lab.policies.mask_observations import MaskObservations
 from chatmem_lab.policies.message_window import MessageWindow
+from chatmem_lab.policies.pinned import Pinned
 from chatmem_lab.policies.policy import Policy
+from chatmem_lab.policies.recall import Recall
+from chatmem_lab.policies.relevance_window import RelevanceWindow
 from chatmem_lab.policies.rules import Preset, Rules, split_preset
 from chatmem_lab.policies.summarize import Summarize
 from chatmem_lab.policies.token_window import TokenWindow
@@ -22,6 +30,7 @@ from chatmem_lab.policies.turn_window import TurnWindow
 
 __all__ = [
     "Amount",
+    "AsRecorded",
     "Bounds",
     "Chain",
     "ClampToolResults",
@@ -29,14 +38,21 @@ __all__ = [
     "DropReasoning",
     "DropRepeatedCalls",
     "DropSupersededReads",
+    "Every",
+    "FirstThatFits",
     "FunctionPolicy",
     "HeadAndTail",
+    "ImportanceWindow",
+    "Inject",
     "KeepAll",
     "MaskObservations",
     "MessageWindow",
     "Messages",
+    "Pinned",
     "Policy",
     "Preset",
+    "Recall",
+    "RelevanceWindow",
     "Rules",
     "Share",
     "Summarize",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from chatmem_lab.errors import PolicyError
-from chatmem_lab.messages import Conversation
+from chatmem_lab.messages import Conversation, Message
 from chatmem_lab.policies.policy import Policy
 from chatmem_lab.policies.rules import Preset
 from chatmem_lab.window import Revision, Window
@@ -63,8 +64,15 @@ class Chain(Policy):
         return any(policy.pins_user for policy in self.policies)
 
     @property
+    def pins(self) -> Callable[[Message], bool] | None:
+        rules = [policy.pins for policy in self.policies if policy.pins is not None]
+        if len(rules) < 2:
+            return rules[0] if rules else None
+        return lambda message: any(rule(message) for rule in rules)
+
+    @property
     def stages(self) -> tuple[Policy, ...]:
-        return self.policies
+        return tuple(stage for policy in self.policies for stage in policy.stages)
 
     def __repr__(self) -> str:
         return " | ".join(map(repr, self.policies))
@@ -92,7 +100,7 @@ def chain(*policies: Policy) -> Chain:
                 f"a chain is made of policies, not {type(policy).__name__}: "
                 "wrap a plain function with policy_from(function)"
             )
-        flat.extend(policy.stages)
+        flat.extend(policy.policies if isinstance(policy, Chain) else (policy,))
     if not flat:
         raise PolicyError("a chain needs at least one policy")
     if len({policy.segments for policy in flat}) > 1:

@@ -14,6 +14,7 @@ def parts_of_window(window: Window) -> list[tuple[str, int]]:
     return parts_of_sum(
         instructions=window.instruction_tokens,
         newest=newest_tokens,
+        held=window.held_tokens,
         messages=window.message_tokens,
         tool_schemas=window.tool_schema_tokens,
         overhead=window.overhead_tokens,
@@ -21,13 +22,20 @@ def parts_of_window(window: Window) -> list[tuple[str, int]]:
 
 
 def parts_of_sum(
-    *, instructions: int, newest: int, messages: int, tool_schemas: int, overhead: int
+    *,
+    instructions: int,
+    newest: int,
+    messages: int,
+    tool_schemas: int,
+    overhead: int,
+    held: int = 0,
 ) -> list[tuple[str, int]]:
-    """Name the parts of a window's tokens; `messages` is all messages together."""
+    """Name the parts of a window's tokens; `messages` is all together, `held` what is pinned."""
     parts = [
         ("system", instructions),
         ("newest unit", newest),
-        ("other messages", messages - instructions - newest),
+        ("pinned", held),
+        ("other messages", messages - instructions - newest - held),
         ("tool schemas", tool_schemas),
         ("reply priming", overhead),
     ]

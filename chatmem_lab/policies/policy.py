@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from chatmem_lab.messages import Conversation
+from chatmem_lab.messages import Conversation, Message
 from chatmem_lab.policies.bounds import check_fields
 from chatmem_lab.window import Revision, Window
 
@@ -83,6 +84,11 @@ class Policy:
     def pins_user(self) -> bool:
         """Whether it keeps the latest user message whatever happens."""
         return bool(getattr(self, "pin_user", False))
+
+    @property
+    def pins(self) -> Callable[[Message], bool] | None:
+        """Says of a message whether its unit is never evicted; None for no such rule."""
+        return None
 
     @property
     def stages(self) -> tuple[Policy, ...]:

@@ -46,7 +46,7 @@ def policies_by_name() -> dict[str, type[Policy]]:
     """The policies that can be built from plain values, by their name on a command line.
 
     >>> sorted(policies_by_name())[:2]
-    ['clamp-tool-results', 'clear-tool-results']
+    ['as-recorded', 'clamp-tool-results']
     """
     import chatmem_lab.policies as package
 

@@ -41,10 +41,9 @@ class OwnedWindow(Window):
     def append(self, slot: Slot, *, joins: bool = False) -> None:
         """`slot` enters at the end; with `joins`, it belongs to the newest unit."""
         if joins and self._newest is not None:
-            self._newest.slots.append(slot)
-            self._newest.tokens += slot.tokens
+            self._join(self._newest, slot)
         else:
-            unit = Unit(slot)
+            unit = self._unit(slot)
             self._units.append(unit)
             self._newest = unit
             if unit.starts_turn:
@@ -55,7 +54,7 @@ class OwnedWindow(Window):
         """`slot` enters before everything else."""
         order = self._units[self._head].order - 1.0 if self.unit_count else self._latest
         own = order if slot.position is None else slot.order
-        unit = Unit(msgspec.structs.replace(slot, order=min(order, own)))
+        unit = self._unit(msgspec.structs.replace(slot, order=min(order, own)))
         self._units.insert(self._head, unit)
         if newest:
             self._newest = unit
@@ -70,7 +69,7 @@ class OwnedWindow(Window):
         order = (before + after) / 2
         if not before < order < after:
             index, order = self._respaced(index)
-        unit = Unit(msgspec.structs.replace(slot, order=order))
+        unit = self._unit(msgspec.structs.replace(slot, order=order))
         units.insert(index, unit)
         self._first_free = min(self._first_free, index)
         self._entered(unit.slots[0])
@@ -107,7 +106,7 @@ class OwnedWindow(Window):
 
     def take_place(self, slot: Slot, order: float) -> None:
         """`slot` enters as a unit of its own where `order` was."""
-        unit = Unit(msgspec.structs.replace(slot, order=order))
+        unit = self._unit(msgspec.structs.replace(slot, order=order))
         index = bisect_left(self._units, order, lo=self._head, key=order_of)
         self._units.insert(index, unit)
         self._first_free = self._head
@@ -159,6 +158,7 @@ class OwnedWindow(Window):
         new = msgspec.structs.replace(slot, message=message, tokens=tokens, state=state)
         unit.slots[index] = new
         unit.tokens += tokens - slot.tokens
+        unit.is_held = any(map(self._is_held, unit.slots))
         self._left(slot, "clear" if state == "cleared" else "clamp")
         self._entered(new)
         return new
@@ -178,10 +178,9 @@ class OwnedWindow(Window):
         new: list[Slot] = []
         for slot, joins in slots:
             if joins and self._units:
-                self._units[-1].slots.append(slot)
-                self._units[-1].tokens += slot.tokens
+                self._join(self._units[-1], slot)
             else:
-                self._units.append(Unit(slot))
+                self._units.append(self._unit(slot))
             if id(slot) in old:
                 kept.add(id(slot))
             else:
@@ -218,7 +217,7 @@ class OwnedWindow(Window):
         """
         copied = self._empty(Window)
         for unit in self.units:
-            again = Unit(unit.slots[0])
+            again = Unit(unit.slots[0], unit.is_held)
             again.slots = [
                 msgspec.structs.replace(slot, message=apart(slot.message)) for slot in unit.slots
             ]
@@ -228,7 +227,7 @@ class OwnedWindow(Window):
                 copied._newest = again
             if unit is self._latest_user:
                 copied._latest_user = again
-        for name in ("_messages", "_turns", "message_tokens", "absent_messages"):
+        for name in ("_messages", "_turns", "_injected", "message_tokens", "absent_messages"):
             setattr(copied, name, getattr(self, name))
         copied._instruction_messages = self._instruction_messages
         copied._instruction_tokens = self._instruction_tokens
@@ -255,12 +254,26 @@ class OwnedWindow(Window):
             tool_schema_tokens=self.tool_schema_tokens,
             tool_schema_kind=self.tool_schema_kind,
             pin_user=self.pin_user,
+            pins=self.pins,
             budget=self.budget,
             policy=self.policy,
             session_id=self.session_id,
         )
 
     # --- bookkeeping
+
+    def _unit(self, slot: Slot) -> Unit:
+        return Unit(slot, self._is_held(slot))
+
+    def _join(self, unit: Unit, slot: Slot) -> None:
+        unit.slots.append(slot)
+        unit.tokens += slot.tokens
+        unit.is_held = unit.is_held or self._is_held(slot)
+
+    def _is_held(self, slot: Slot) -> bool:
+        if slot.position is None:
+            return slot.message.is_injected
+        return self.pins is not None and self.pins(slot.message)
 
     def _find(self, slot: Slot) -> tuple[Unit, int]:
         for position in range(len(self._units) - 1, self._head - 1, -1):
@@ -295,6 +308,7 @@ class OwnedWindow(Window):
         self._messages += sign
         self.message_tokens += sign * slot.tokens
         if slot.position is None:
+            self._injected += sign * slot.message.is_injected
             return
         if slot.position > self._latest:
             self._latest = float(slot.position)

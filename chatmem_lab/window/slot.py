@@ -56,13 +56,16 @@ class Unit:
     slots : list of Slot
     tokens : int
         The sum of its slots' tokens.
+    is_held : bool
+        Whether it stays for good by the user's own rule.
     """
 
-    __slots__ = ("slots", "tokens")
+    __slots__ = ("is_held", "slots", "tokens")
 
-    def __init__(self, slot: Slot) -> None:
+    def __init__(self, slot: Slot, is_held: bool = False) -> None:
         self.slots = [slot]
         self.tokens = slot.tokens
+        self.is_held = is_held
 
     def __len__(self) -> int:
         return len(self.slots)

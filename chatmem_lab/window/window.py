@@ -31,6 +31,8 @@ class Window:
         What each request costs beside its messages.
     pin_user : bool
         Whether the latest user message is pinned too.
+    pins : callable or None
+        Says of a message whether its unit is pinned too.
     budget : int or None
         The policy's budget in tokens.
     policy : object
@@ -51,6 +53,7 @@ class Window:
         "_count",
         "_first_free",
         "_head",
+        "_injected",
         "_instruction_messages",
         "_instruction_tokens",
         "_latest_user",
@@ -64,6 +67,7 @@ class Window:
         "message_tokens",
         "overhead_tokens",
         "pin_user",
+        "pins",
         "policy",
         "prefix_tokens",
         "request",
@@ -83,6 +87,7 @@ class Window:
         tool_schema_tokens: int = 0,
         tool_schema_kind: str = "exact",
         pin_user: bool = False,
+        pins: Callable[[Message], bool] | None = None,
         budget: int | None = None,
         policy: object = "",
         session_id: str = "",
@@ -95,6 +100,7 @@ class Window:
         self._latest_user: Unit | None = None
         self._messages = 0
         self._turns = 0
+        self._injected = 0
         self._instruction_messages = 0
         self._instruction_tokens = 0
         self.message_tokens = 0
@@ -102,6 +108,7 @@ class Window:
         self.tool_schema_tokens = tool_schema_tokens
         self.tool_schema_kind = tool_schema_kind
         self.pin_user = pin_user
+        self.pins = pins
         self.budget = budget
         self.policy = policy
         self.session_id = session_id
@@ -152,9 +159,20 @@ class Window:
         tokens = self._instruction_tokens
         if newest is not None and not newest.is_instruction:
             tokens += newest.tokens
-        if self.pin_user and user is not None and user is not newest:
+        if self.pin_user and user is not None and user is not newest and not user.is_held:
             tokens += user.tokens
-        return tokens
+        return tokens + self.held_tokens
+
+    @property
+    def held_tokens(self) -> int:
+        """The tokens of what is held or injected, beside instructions and the newest unit."""
+        if self.pins is None and not self._injected:
+            return 0
+        return sum(
+            unit.tokens
+            for unit in self.units
+            if unit.is_held and not unit.is_instruction and unit is not self._newest
+        )
 
     @property
     def count_kind(self) -> str:
@@ -206,6 +224,7 @@ class Window:
         """Whether a policy may not evict `unit`."""
         return (
             unit is self._newest
+            or unit.is_held
             or unit.is_instruction
             or (self.pin_user and unit is self._latest_user)
         )
@@ -247,7 +266,7 @@ class Window:
     def forwards(self) -> Iterator[Unit]:
         """The units that may be evicted, oldest first, lazily."""
         units = self._units
-        while self._first_free < len(units) and units[self._first_free].is_instruction:
+        while self._first_free < len(units) and _stays(units[self._first_free]):
             self._first_free += 1
         for index in range(self._first_free, len(units)):
             unit = units[index]
@@ -334,6 +353,10 @@ class Window:
     def __repr__(self) -> str:
         budget = f" of {self.budget:,}" if self.budget is not None else ""
         return f"<Window {len(self)} messages, {self.tokens:,}{budget} tokens>"
+
+
+def _stays(unit: Unit) -> bool:
+    return unit.is_held or unit.is_instruction
 
 
 def _covers(slot: Slot) -> int | None:

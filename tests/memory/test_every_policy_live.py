@@ -14,7 +14,7 @@ from chatmem_lab.messages import Conversation
 from chatmem_lab.policies import split_preset
 from chatmem_lab.testing import LengthCounter
 from chatmem_lab.testing.strategies import message_lists
-from recipes import NAMES, small
+from recipes import LIVE, small
 
 
 def sent(memory):
@@ -29,7 +29,7 @@ def shown(trace, request):
     return [message.key for message in trace.window(request).messages]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LIVE)
 @settings(max_examples=60, deadline=None)
 @given(messages=message_lists(max_size=30))
 def test_live_equals_replay_at_every_step(name, messages):
