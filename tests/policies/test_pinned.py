@@ -44,7 +44,8 @@ def test_pins_hold_for_all_stages_of_a_chain():
 
 def test_what_is_pinned_is_not_folded():
     folding = Summarize(Truncate(20), trigger=Messages(4), keep=Messages(1))
-    window = trace_of(TALK, Pinned(folding, when=is_wish)).window(-1)
+    long = [user(f"{m.text} " * 20) if m.role == "user" else m for m in TALK]
+    window = trace_of(long, Pinned(folding, when=is_wish)).window(-1)
     assert {1, 5} <= {slot.position for slot in window.slots}
     assert any(slot.message.summary is not None for slot in window.slots)
 
