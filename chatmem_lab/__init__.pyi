@@ -1,3 +1,4 @@
+from . import adapters as adapters
 from . import charts as charts
 from . import datasets as datasets
 from . import errors as errors
@@ -30,6 +31,7 @@ from .messages import system as system
 from .messages import to_json as to_json
 from .messages import tool_output as tool_output
 from .messages import user as user
+from .policies import AppendSegments as AppendSegments
 from .policies import AsRecorded as AsRecorded
 from .policies import ClampToolResults as ClampToolResults
 from .policies import ClearToolResults as ClearToolResults
@@ -38,7 +40,9 @@ from .policies import DropRepeatedCalls as DropRepeatedCalls
 from .policies import DropSupersededReads as DropSupersededReads
 from .policies import Every as Every
 from .policies import FirstThatFits as FirstThatFits
+from .policies import Halve as Halve
 from .policies import HeadAndTail as HeadAndTail
+from .policies import HeadSummaryTail as HeadSummaryTail
 from .policies import ImportanceWindow as ImportanceWindow
 from .policies import Inject as Inject
 from .policies import KeepAll as KeepAll
@@ -52,11 +56,14 @@ from .policies import Recall as Recall
 from .policies import RelevanceWindow as RelevanceWindow
 from .policies import Rules as Rules
 from .policies import Share as Share
+from .policies import StructuredSummary as StructuredSummary
 from .policies import Summarize as Summarize
+from .policies import SummarizeInPlace as SummarizeInPlace
 from .policies import Tokens as Tokens
 from .policies import TokenWindow as TokenWindow
 from .policies import Turns as Turns
 from .policies import TurnWindow as TurnWindow
+from .policies import UserMessagesAndSummary as UserMessagesAndSummary
 from .policies import chain as chain
 from .policies import policy_from as policy_from
 from .policies import presets as presets
@@ -75,6 +82,7 @@ from .study import Study as Study
 from .study import compare as compare
 from .study import grid as grid
 from .study import replay as replay
+from .summarizers import KeyFields as KeyFields
 from .summarizers import Summary as Summary
 from .summarizers import SummaryRequest as SummaryRequest
 from .summarizers import Truncate as Truncate

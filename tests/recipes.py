@@ -8,6 +8,13 @@ __all__ = ["LIVE", "NAMES", "RECIPES", "small"]
 
 #: The others are tried with their defaults.
 RECIPES = {
+    "append-segments": "append-segments:truncate:30,segment=messages:3,keep=messages:2",
+    "halve": "halve:truncate:30,max_messages=6,keep_first=1",
+    "head-summary-tail": "head-summary-tail:truncate:30,head=1,trigger=messages:5,keep=messages:2",
+    "structured-summary": "structured-summary:key-fields:10,trigger=messages:5,keep=messages:2",
+    "summarize-in-place": "summarize-in-place:truncate:10,max_tokens=15",
+    "user-messages-and-summary": "user-messages-and-summary:truncate:30,trigger=tokens:60,"
+    "user_tokens=20",
     "ai4j-agent-unbounded": "ai4j-agent-unbounded:earlier",
     "ai4j-agent-window": "ai4j-agent-window:4,summary=earlier",
     "ai4j-context-projection": "ai4j-context-projection:5,max_chars=150,pinned_prefix_items=1",

@@ -12,7 +12,7 @@ from chatmem_lab.errors import PolicyError
 from chatmem_lab.keeper.checking import check_revision
 from chatmem_lab.keeper.event import Event
 from chatmem_lab.keeper.event_log import EventLog
-from chatmem_lab.keeper.folding import Folding, fold
+from chatmem_lab.keeper.folding import Folding, Shortened, fold, shorten
 from chatmem_lab.keeper.whole_history import slots_left, what_changed
 from chatmem_lab.messages import Message
 from chatmem_lab.policies import Policy
@@ -74,6 +74,8 @@ class Applier:
             self.evict(evict, revision.reason, number)
         if revision.replace:
             self._replace(number, stage, revision)
+        if revision.shorten:
+            self._shorten(number, revision)
         if fold_units:
             self._fold(number, stage, msgspec.structs.replace(revision, fold=fold_units))
         for insert in revision.insert:
@@ -153,6 +155,43 @@ class Applier:
     def _made(self, message: Message) -> Slot:
         count = self._counter.count_message(message)
         return Slot(message, count.tokens, None, "made", 0.0, count.kind)
+
+    def _shorten(self, number: int, revision: Revision) -> None:
+        if self.failed_at[number] == self.arrived_units or self._is_folding:
+            return
+        window = self._window
+        slots = [slot for slot in revision.shorten if window.holds_slot(slot)]
+        self._is_folding = True
+        try:
+            answers: list[Shortened] = self._call(
+                lambda: [shorten(s, revision, self._counter, self._session_id) for s in slots]
+            )
+        finally:
+            self._is_folding = False
+        for answer in answers:
+            slot, failure, before = answer.slot, answer.failure, window.tokens
+            if not failure and not window.holds_slot(slot):
+                failure = "the window changed while the summarizer worked"
+            facts: dict[str, Any] = {
+                "units": ((slot.position,),) if slot.position is not None else (),
+                "messages": 1,
+                "summarizer_input_tokens": answer.input_tokens,
+                "summarizer_output_tokens": answer.output_tokens,
+            }
+            if failure or answer.message is None:
+                self.failed_at[number] = self.arrived_units
+                self._log.record("summarize_failed", number, reason=failure, **facts)
+                continue
+            tokens = self._counter.count_message(answer.message).tokens
+            window.replace(slot, answer.message, tokens, "clamped")
+            self._log.record(
+                "clamp",
+                number,
+                tokens_before=before,
+                source_tokens=slot.tokens,
+                reason=revision.reason,
+                **facts,
+            )
 
     def _fold(self, number: int, stage: Policy, revision: Revision) -> None:
         if self.failed_at[number] == self.arrived_units or self._is_folding:

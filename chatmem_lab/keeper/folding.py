@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chatmem_lab.keeper.field_list import FieldsMissing, field_list
 from chatmem_lab.messages import Message, SummaryOf, Text, Usage
 from chatmem_lab.messages.surrogates import normalised
 from chatmem_lab.summarizers import Summary, SummaryRequest
 from chatmem_lab.tokens import TokenCounter
-from chatmem_lab.window import Revision, SummaryForm, Unit
+from chatmem_lab.window import Revision, Slot, SummaryForm, Unit
 
-__all__ = ["Folding", "fold"]
+__all__ = ["Folding", "Shortened", "fold", "shorten"]
 
 
 @dataclass(frozen=True)
@@ -57,20 +58,71 @@ def fold(
         return Folding(originals, None, _said(error), input_tokens, 0)
     text = normalised((summary.text or "").strip())
     output_tokens = counter.count_text(text).tokens
+    if form.fields and text:
+        try:
+            text = field_list(text, request.previous, form.fields)
+        except FieldsMissing as missing:
+            return Folding(originals, None, str(missing), input_tokens, output_tokens)
     covered = _whole_units(originals, summary.covered)
     units = sorted([*earlier, *covered], key=lambda unit: unit.order)
     made = _message(form, text, summary, covered, earlier, repr(revision.by))
     failure = _failure(form, text, output_tokens, covered)
     if not failure and is_strict:
         failure = _not_smaller(units, counter.count_message(made).tokens)
-    if summary.usage is not None:
-        if summary.usage.input_tokens is not None:
-            input_tokens = summary.usage.input_tokens
-        if summary.usage.output_tokens is not None:
-            output_tokens = summary.usage.output_tokens
+    input_tokens, output_tokens = _charged(summary, input_tokens, output_tokens)
     if failure:
         return Folding(originals, None, failure, input_tokens, output_tokens)
     return Folding(units, made, "", input_tokens, output_tokens)
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """What a summarizer made of one message, or why nothing; and what that is charged."""
+
+    slot: Slot
+    message: Message | None
+    failure: str
+    input_tokens: int
+    output_tokens: int
+
+
+def shorten(slot: Slot, revision: Revision, counter: TokenCounter, session_id: str) -> Shortened:
+    """Call the revision's summarizer for the content of `slot`; it must be smaller."""
+    form = revision.form
+    request = SummaryRequest(
+        session_id=session_id,
+        messages=(slot.message,),
+        max_tokens=form.max_tokens,
+        instructions=form.instructions,
+    )
+    try:
+        summary = _checked(revision.by.summarize(request))  # type: ignore[attr-defined]
+    except Exception as error:
+        return Shortened(slot, None, _said(error), slot.tokens, 0)
+    text = normalised((summary.text or "").strip())
+    tokens = counter.count_text(text).tokens
+    message = slot.message.with_text(text)
+    failure = "" if summary.covered in (None, 1) else "the summary covers no whole message"
+    if not text:
+        failure = "the summary is empty"
+    elif form.max_tokens is not None and tokens > form.max_tokens:
+        failure = f"the summary has {tokens:,} tokens, the limit is {form.max_tokens:,}"
+    elif counter.count_message(message).tokens >= slot.tokens:
+        made = counter.count_message(message).tokens
+        failure = f"the summary is not smaller: {made:,} tokens for {slot.tokens:,}"
+    input_tokens, output_tokens = _charged(summary, slot.tokens, tokens)
+    return Shortened(slot, None if failure else message, failure, input_tokens, output_tokens)
+
+
+def _charged(summary: Summary, input_tokens: int, output_tokens: int) -> tuple[int, int]:
+    """What the summarizer says that it used; else what was counted."""
+    if summary.usage is None:
+        return input_tokens, output_tokens
+    used = summary.usage.input_tokens, summary.usage.output_tokens
+    return (
+        input_tokens if used[0] is None else used[0],
+        output_tokens if used[1] is None else used[1],
+    )
 
 
 def _checked(summary: object) -> Summary:

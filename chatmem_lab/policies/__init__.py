@@ -2,6 +2,7 @@
 
 from chatmem_lab.policies import presets
 from chatmem_lab.policies.amounts import Amount, Messages, Share, Tokens, Turns
+from chatmem_lab.policies.append_segments import AppendSegments
 from chatmem_lab.policies.as_recorded import AsRecorded
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.chained import Chain, chain
@@ -14,6 +15,7 @@ from chatmem_lab.policies.every import Every
 from chatmem_lab.policies.first_that_fits import FirstThatFits
 from chatmem_lab.policies.function_policy import FunctionPolicy, policy_from
 from chatmem_lab.policies.head_and_tail import HeadAndTail
+from chatmem_lab.policies.head_summary_tail import Halve, HeadSummaryTail
 from chatmem_lab.policies.importance_window import ImportanceWindow
 from chatmem_lab.policies.inject import Inject
 from chatmem_lab.policies.keep_all import KeepAll
@@ -24,12 +26,16 @@ from chatmem_lab.policies.policy import Policy
 from chatmem_lab.policies.recall import Recall
 from chatmem_lab.policies.relevance_window import RelevanceWindow
 from chatmem_lab.policies.rules import Preset, Rules, split_preset
+from chatmem_lab.policies.structured_summary import StructuredSummary
 from chatmem_lab.policies.summarize import Summarize
+from chatmem_lab.policies.summarize_in_place import SummarizeInPlace
 from chatmem_lab.policies.token_window import TokenWindow
 from chatmem_lab.policies.turn_window import TurnWindow
+from chatmem_lab.policies.user_messages_and_summary import UserMessagesAndSummary
 
 __all__ = [
     "Amount",
+    "AppendSegments",
     "AsRecorded",
     "Bounds",
     "Chain",
@@ -41,7 +47,9 @@ __all__ = [
     "Every",
     "FirstThatFits",
     "FunctionPolicy",
+    "Halve",
     "HeadAndTail",
+    "HeadSummaryTail",
     "ImportanceWindow",
     "Inject",
     "KeepAll",
@@ -55,11 +63,14 @@ __all__ = [
     "RelevanceWindow",
     "Rules",
     "Share",
+    "StructuredSummary",
     "Summarize",
+    "SummarizeInPlace",
     "TokenWindow",
     "Tokens",
     "TurnWindow",
     "Turns",
+    "UserMessagesAndSummary",
     "chain",
     "policy_from",
     "presets",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice
 from typing import Annotated
 
 from chatmem_lab.errors import PolicyError
+from chatmem_lab.policies.amounts_of_window import head_of
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.limits import over_count_reason
 from chatmem_lab.policies.policy import Policy
@@ -55,7 +55,7 @@ class HeadAndTail(Policy):
     def revise(self, window: Window) -> Revision:
         if _free(window) <= self.tail:
             return KEEP
-        head = list(self._in_head(window))
+        head = list(head_of(window, self.head))
         held = _free(window) - sum(map(len, head))
         if held <= self.tail:
             return KEEP
@@ -73,18 +73,8 @@ class HeadAndTail(Policy):
             reason=f"between the first {self.head:,} and the newest {self.tail:,} messages",
         )
 
-    def _in_head(self, window: Window) -> Iterator[Unit]:
-        """The first units that fit; the head ends where something has left behind it."""
-        left, following = self.head, None
-        for unit in window.forwards():
-            if len(unit) > left or not (following is None or _is_next(window, unit, following)):
-                return
-            left -= len(unit)
-            following = unit.positions[-1] + 1 if unit.positions else following
-            yield unit
-
     def excess(self, window: Window) -> str | None:
-        held = _free(window) - sum(map(len, self._in_head(window)))
+        held = _free(window) - sum(map(len, head_of(window, self.head)))
         if held <= self.tail:
             return None
         newest = window.newest
@@ -95,14 +85,6 @@ class HeadAndTail(Policy):
             pinned=0,
             newest=None if newest is None or newest.is_instruction else len(newest),
         )
-
-
-def _is_next(window: Window, unit: Unit, following: int) -> bool:
-    """Whether nothing but instructions stood between `following` and `unit`."""
-    if not unit.positions:
-        return True
-    between = range(following, unit.positions[0])
-    return all(window.slot_at(float(position)) is not None for position in between)
 
 
 def _free(window: Window) -> int:

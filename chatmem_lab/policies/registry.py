@@ -20,7 +20,8 @@ from chatmem_lab.policies.bounds import Bounds, bounds_of
 from chatmem_lab.policies.chained import chain
 from chatmem_lab.policies.policy import Policy
 from chatmem_lab.policies.rules import Preset
-from chatmem_lab.summarizers import Summarizer, Truncate
+from chatmem_lab.policies.structured_summary import StructuredSummary
+from chatmem_lab.summarizers import KeyFields, Summarizer, Truncate
 
 __all__ = ["Parameter", "parameters_of", "parse_policy", "policies_by_name", "presets_by_name"]
 
@@ -46,7 +47,7 @@ def policies_by_name() -> dict[str, type[Policy]]:
     """The policies that can be built from plain values, by their name on a command line.
 
     >>> sorted(policies_by_name())[:2]
-    ['as-recorded', 'clamp-tool-results']
+    ['append-segments', 'as-recorded']
     """
     import chatmem_lab.policies as package
 
@@ -173,7 +174,7 @@ def _parse_stage(stage: str) -> Policy | Preset:
         given[key] = _value(name, by_name[key], value.strip())
     for parameter in parameters:
         if parameter.kind is Summarizer:
-            given.setdefault(parameter.name, Truncate())
+            given.setdefault(parameter.name, _default_summarizer(build))
     try:
         return build(**given)
     except TypeError:
@@ -182,6 +183,10 @@ def _parse_stage(stage: str) -> Policy | Preset:
             f"{name} needs a value for {missing[0] if missing else 'a parameter'}: "
             f"write {name}:VALUE"
         ) from None
+
+
+def _default_summarizer(build: object) -> Summarizer:
+    return KeyFields() if build is StructuredSummary else Truncate()
 
 
 def _value(name: str, parameter: Parameter, text: str) -> object:
@@ -224,9 +229,12 @@ def _amount(name: str, parameter: str, text: str) -> Amount:
 
 def _summarizer(name: str, text: str) -> Summarizer:
     what, _, number = text.partition(":")
-    if what == "truncate" and (not number or number.isdigit()):
-        return Truncate(int(number)) if number else Truncate()
-    raise PolicyError(f"{name}: summarizer must be truncate or truncate:CHARACTERS, not {text!r}")
+    known: dict[str, Callable[..., Summarizer]] = {"truncate": Truncate, "key-fields": KeyFields}
+    if what in known and (not number or number.isdigit()):
+        return known[what](int(number)) if number else known[what]()
+    raise PolicyError(
+        f"{name}: summarizer must be truncate, truncate:CHARACTERS or key-fields, not {text!r}"
+    )
 
 
 def _kebab(name: str) -> str:

@@ -6,7 +6,13 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Literal
 
 from chatmem_lab.errors import PolicyError
-from chatmem_lab.policies.amounts import Amount, Messages, Share, Tokens, Turns
+from chatmem_lab.policies.amounts import Amount, Messages
+from chatmem_lab.policies.amounts_of_window import (
+    beyond_kept_tail,
+    check_amounts,
+    check_summarizer,
+    holds_more,
+)
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.policy import Policy
 from chatmem_lab.summarizers import Summarizer
@@ -71,22 +77,8 @@ class Summarize(Policy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not callable(getattr(self.summarizer, "summarize", None)):
-            raise PolicyError(
-                "Summarize: summarizer must have a method summarize(request), not "
-                f"{self.summarizer!r}: wrap a plain function with summarizer_from(function)"
-            )
-        for name in ("trigger", "keep"):
-            amount = getattr(self, name)
-            if not isinstance(amount, Amount):
-                raise PolicyError(
-                    f"Summarize: {name} must be an amount such as Messages(20) or "
-                    f"Tokens(8_000), not {amount!r}"
-                )
-            if isinstance(amount, Share) and self.budget_tokens is None:
-                raise PolicyError(
-                    f"Summarize: {name} is a share; say of what with budget_tokens=…"
-                )
+        check_summarizer("Summarize", self.summarizer)
+        check_amounts("Summarize", self.budget_tokens, trigger=self.trigger, keep=self.keep)
         for name, choices in (
             ("role", ("assistant", "user", "system")),
             ("place", ("first", "front")),
@@ -99,9 +91,11 @@ class Summarize(Policy):
                 )
 
     def revise(self, window: Window) -> Revision:
-        if not self._is_checked_at(window.newest) or not self._is_over(window):
+        if not self._is_checked_at(window.newest) or not holds_more(
+            window, self.trigger, self.budget_tokens, count_pinned=self.count_pinned
+        ):
             return KEEP
-        fold = self._beyond_kept_tail(window)
+        fold = beyond_kept_tail(window, self.keep, self.budget_tokens)
         if all(unit.is_made or unit.is_summary for unit in fold):
             return KEEP
         return Revision(
@@ -121,50 +115,3 @@ class Summarize(Policy):
         if self.check_on == "any":
             return True
         return newest is not None and newest.slots[-1].message.role == "assistant"
-
-    def _is_over(self, window: Window) -> bool:
-        messages, tokens = len(window), window.message_tokens
-        if not self.count_pinned:
-            messages -= window.instruction_messages
-            tokens -= window.instruction_tokens
-        match self.trigger:
-            case Messages(n):
-                return messages > n
-            case Turns(n):
-                return window.turn_count > n
-            case Tokens(n):
-                return tokens > n
-            case Share(x):
-                return tokens > x * self._of
-        raise AssertionError(self.trigger)
-
-    def _beyond_kept_tail(self, window: Window) -> list[Unit]:
-        """The units that may leave and do not fit into the kept tail, oldest first."""
-        room = self.keep.x * self._of if isinstance(self.keep, Share) else self.keep.n
-        newest = window.newest
-        kept: set[int] = set()
-        for unit in window.units_backwards:
-            if unit.is_instruction:
-                continue
-            if unit is not newest and (
-                self._weigh(unit) > room or unit.is_made or unit.is_summary
-            ):
-                break
-            room -= self._weigh(unit)
-            kept.add(id(unit))
-            if isinstance(self.keep, Turns) and room <= 0:
-                break
-        return [unit for unit in window.forwards() if id(unit) not in kept]
-
-    def _weigh(self, unit: Unit) -> int:
-        match self.keep:
-            case Messages():
-                return len(unit)
-            case Turns():
-                return int(unit.starts_turn)
-        return unit.tokens
-
-    @property
-    def _of(self) -> int:
-        assert self.budget_tokens is not None
-        return self.budget_tokens

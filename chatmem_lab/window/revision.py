@@ -27,6 +27,9 @@ class SummaryForm(Struct, frozen=True, kw_only=True):
         A longer summary is a failed one.
     instructions : str
         Handed to the summarizer.
+    fields : tuple of str
+        The summary is a list of these; what it says of none of them keeps what was said
+        before, and one that has none of them is a failed one.
     """
 
     role: Literal["assistant", "user", "system"] = "assistant"
@@ -34,6 +37,7 @@ class SummaryForm(Struct, frozen=True, kw_only=True):
     prefix: str = ""
     max_tokens: int | None = None
     instructions: str = ""
+    fields: tuple[str, ...] = ()
 
 
 class Insert(Struct, frozen=True, eq=False):
@@ -57,9 +61,11 @@ class Revision(Struct, frozen=True, eq=False, kw_only=True):
     fold : tuple of Unit
         Units that leave with a summary in their place.
     by : Summarizer, optional
-        Makes that summary; the keeper calls it.
+        Makes that summary, and those of `shorten`; the keeper calls it.
     form : SummaryForm
         How that summary enters.
+    shorten : tuple of Slot
+        Slots that stay where they are with a summary as their content.
     insert : tuple of Insert
         Made messages that enter.
     repaired : tuple of Unit
@@ -78,6 +84,7 @@ class Revision(Struct, frozen=True, eq=False, kw_only=True):
     fold: tuple[Unit, ...] = ()
     by: object = None
     form: SummaryForm = SummaryForm()
+    shorten: tuple[Slot, ...] = ()
     insert: tuple[Insert, ...] = ()
     repaired: tuple[Unit, ...] = ()
     reason: str = ""
