@@ -7,28 +7,8 @@ import pytest
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.messages import Usage, assistant, system, tool_output, user
 from chatmem_lab.policies import Messages, Share, Summarize, Tokens, Turns
-from chatmem_lab.summarizers import Summary
+from recording_summarizer import Recording
 from replaying import calls, chat, kept, trace_of
-
-
-class Recording:
-    """Answers as told and keeps what it was asked."""
-
-    def __init__(self, answer="s", covered=None, usage=None):
-        self.answer, self.covered, self.usage = answer, covered, usage
-        self.requests = []
-
-    def summarize(self, request):
-        self.requests.append(request)
-        answer = self.answer
-        if isinstance(answer, type) and issubclass(answer, Exception):
-            raise answer("too slow")
-        if callable(answer):
-            answer = answer(request)
-        return Summary(text=answer, covered=self.covered, usage=self.usage)
-
-    def __repr__(self):
-        return "Recording()"
 
 
 def test_b005_units_are_folded_whole():
