@@ -38,6 +38,9 @@ RECIPES = {
     "openai-agents-tool-output-trimmer": "openai-agents-tool-output-trimmer:1,"
     "max_output_chars=60,preview_chars=5",
     "relevance-window": "relevance-window:90,low=70,keep_newest=1",
+    "semantic-kernel-summarization": "semantic-kernel-summarization:truncate:40,target_count=3,"
+    "auto_reduce=true",
+    "semantic-kernel-truncation": "semantic-kernel-truncation:4,threshold_count=2",
     "spring-ai-message-window": "spring-ai-message-window:5,first_request=untrimmed",
     "strands-sliding-window": "strands-sliding-window:5,per_turn=true,context_tokens=200",
     "strands-summarizing": "strands-summarizing:truncate:40,preserve_recent_messages=2,"

@@ -12,6 +12,11 @@ from chatmem_lab.adapters.openai_agents import (
     OpenAIAgentsToolOutputTrimmer,
 )
 from chatmem_lab.adapters.openai_messages import OpenAIFunction, openai_function
+from chatmem_lab.adapters.semantic_kernel import (
+    SemanticKernelReducer,
+    SemanticKernelSummarization,
+    SemanticKernelTruncation,
+)
 from chatmem_lab.adapters.strands import StrandsManager, StrandsSlidingWindow, StrandsSummarizing
 
 __all__ = [
@@ -24,6 +29,9 @@ __all__ = [
     "OpenAIAgentsToolOutputTrimmer",
     "OpenAIFunction",
     "Raised",
+    "SemanticKernelReducer",
+    "SemanticKernelSummarization",
+    "SemanticKernelTruncation",
     "Session",
     "StrandsManager",
     "StrandsSlidingWindow",

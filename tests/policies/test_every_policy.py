@@ -44,6 +44,8 @@ def test_the_policies_of_this_version_are_found():
         "openai-agents-compaction",
         "openai-agents-session-limit",
         "openai-agents-tool-output-trimmer",
+        "semantic-kernel-summarization",
+        "semantic-kernel-truncation",
         "spring-ai-message-window",
         "strands-sliding-window",
         "strands-summarizing",

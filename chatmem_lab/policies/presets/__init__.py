@@ -42,6 +42,12 @@ from chatmem_lab.policies.presets.openai_agents import (
     openai_agents_session_limit,
     openai_agents_tool_output_trimmer,
 )
+from chatmem_lab.policies.presets.semantic_kernel import (
+    SemanticKernelSummarizing,
+    SemanticKernelTruncating,
+    semantic_kernel_summarization,
+    semantic_kernel_truncation,
+)
 from chatmem_lab.policies.presets.spring_ai import (
     SpringAIMessageWindow,
     spring_ai_message_window,
@@ -67,6 +73,8 @@ __all__ = [
     "OpenAIAgentsOnce",
     "OpenAIAgentsOutputTrim",
     "OpenAIAgentsSessionTail",
+    "SemanticKernelSummarizing",
+    "SemanticKernelTruncating",
     "SpringAIMessageWindow",
     "StrandsBeforeCall",
     "StrandsSummaryRound",
@@ -86,6 +94,8 @@ __all__ = [
     "openai_agents_compaction",
     "openai_agents_session_limit",
     "openai_agents_tool_output_trimmer",
+    "semantic_kernel_summarization",
+    "semantic_kernel_truncation",
     "spring_ai_message_window",
     "strands_sliding_window",
     "strands_summarizing",
