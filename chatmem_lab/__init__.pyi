@@ -31,6 +31,7 @@ from .messages import system as system
 from .messages import to_json as to_json
 from .messages import tool_output as tool_output
 from .messages import user as user
+from .metrics import lint as lint
 from .policies import AppendSegments as AppendSegments
 from .policies import AsRecorded as AsRecorded
 from .policies import ClampToolResults as ClampToolResults

@@ -1,21 +1,22 @@
-"""The command line: ``chatmem-lab compare | replay | policies | read | sessions``."""
+"""The command line: ``chatmem-lab compare | replay | policies | lint | read | sessions``."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from chatmem_lab.cli.lint import lint
+from chatmem_lab.cli.policies import policies
 from chatmem_lab.cli.sessions import sessions_app
 from chatmem_lab.cli.telling import told_in_one_line
 
 if TYPE_CHECKING:
     from chatmem_lab.messages import Conversation
     from chatmem_lab.policies import Policy, Preset
-    from chatmem_lab.policies.registry import Parameter
     from chatmem_lab.study import Study
     from chatmem_lab.transcripts import Conversations
 
@@ -149,30 +150,8 @@ def replay(
             typer.echo(f"\n{events.to_string(index=False)}")
 
 
-@app.command()
-def policies() -> None:
-    """List the policies and presets, with their parameters and bounds."""
-    with told_in_one_line():
-        from chatmem_lab.policies.registry import (
-            parameters_of,
-            policies_by_name,
-            presets_by_name,
-        )
-
-        kinds: dict[str, dict[str, Callable[..., Policy | Preset]]] = {
-            "policies": {**policies_by_name()},
-            "presets": {**presets_by_name()},
-        }
-        for title, builders in kinds.items():
-            typer.echo(f"{title}\n")
-            for name, build in sorted(builders.items()):
-                about = (build.__doc__ or "").strip().splitlines()[0]
-                typer.echo(f"  {name}\n      {about}")
-                for parameter in parameters_of(build):
-                    bounds = f"  ({parameter.bounds.describe()})" if parameter.bounds else ""
-                    typer.echo(f"      {parameter.name} = {_default_text(parameter)}{bounds}")
-            typer.echo("")
-        typer.echo("Write a recipe as name:value,key=value and part the stages of a chain by |.")
+app.command()(policies)
+app.command()(lint)
 
 
 @app.command()
@@ -210,16 +189,6 @@ def read(
         for name, value in rows:
             typer.echo(f"{name:<14} {value}")
         typer.echo(f"\n{conversations.report!r}")
-
-
-def _default_text(parameter: Parameter) -> str:
-    """A default as it is written in a recipe."""
-    if parameter.kind is not bool and parameter.default is None and not parameter.optional:
-        return "required"
-    amount = getattr(parameter.default, "n", getattr(parameter.default, "x", None))
-    if amount is not None:
-        return f"{type(parameter.default).__name__.lower()}:{amount}"
-    return str(parameter.default).lower()
 
 
 def _policies(recipes: list[str]) -> dict[str, Policy | Preset]:

@@ -102,7 +102,9 @@ def validity_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index ``policy``; integers; ``requests_with_faults`` and ``requests`` beside them.
+        Index ``policy``; integers. Beside the faults ``requests_with_faults``, and what is
+        none of the messages' own: ``over_budget`` requests, ``policy_failed`` where another
+        framework's policy raised an error, ``summarize_failed``; and all ``requests``.
     """
     rows = []
     for label, many in traces.items():
@@ -112,6 +114,9 @@ def validity_table(traces: Mapping[str, Sequence[Trace]]) -> pd.DataFrame:
         row["requests_with_faults"] = int(
             sum((trace.faults.sum(axis=1) > 0).sum() for trace in many)
         )
+        row["over_budget"] = int(sum(trace.over_budget.sum() for trace in many))
+        for kind in ("policy_failed", "summarize_failed"):
+            row[kind] = sum(event.kind == kind for trace in many for event in trace.events)
         row["requests"] = sum(trace.requests for trace in many)
         rows.append(row)
     return pd.DataFrame(rows).set_index("policy")

@@ -9,7 +9,7 @@ import inspect
 import pkgutil
 import typing
 from collections.abc import Callable
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from re import sub
@@ -23,7 +23,14 @@ from chatmem_lab.policies.rules import Preset
 from chatmem_lab.policies.structured_summary import StructuredSummary
 from chatmem_lab.summarizers import KeyFields, Summarizer, Truncate
 
-__all__ = ["Parameter", "parameters_of", "parse_policy", "policies_by_name", "presets_by_name"]
+__all__ = [
+    "Parameter",
+    "in_python_only",
+    "parameters_of",
+    "parse_policy",
+    "policies_by_name",
+    "presets_by_name",
+]
 
 _AMOUNTS: dict[str, type[Messages | Tokens | Turns]] = {
     "messages": Messages,
@@ -66,6 +73,26 @@ def policies_by_name() -> dict[str, type[Policy]]:
             ):
                 found[_kebab(name)] = cls
     return found
+
+
+def in_python_only() -> dict[str, type[Policy]]:
+    """The policies that need another policy or a function, by the name of their class.
+
+    >>> sorted(in_python_only())[:2]
+    ['Every', 'FirstThatFits']
+    """
+    import chatmem_lab.policies as package
+
+    listed = (getattr(package, name) for name in package.__all__)
+    return {
+        cls.__name__: cls
+        for cls in listed
+        if inspect.isclass(cls)
+        and issubclass(cls, Policy)
+        and is_dataclass(cls)
+        and not cls.__dict__.get("exported", True)
+        and cls.__name__ not in ("Chain", "FunctionPolicy")
+    }
 
 
 def presets_by_name() -> dict[str, Callable[..., Preset]]:

@@ -51,6 +51,9 @@ def test_faults_by_kind():
         "empty_window": 0,
         "lost_system": 0,
         "requests_with_faults": 1,
+        "over_budget": 0,
+        "policy_failed": 0,
+        "summarize_failed": 0,
         "requests": 4,
     }
     assert table.loc["torn", "orphan_result"] == 1
