@@ -5,7 +5,19 @@ Each framework has a module of its own, which imports it when it is used.
 
 from chatmem_lab.adapters.adapter import Adapter, Answer, Raised, Session
 from chatmem_lab.adapters.answering import ModelCalls
+from chatmem_lab.adapters.autogen import (
+    AutoGenBuffered,
+    AutoGenContext,
+    AutoGenHeadAndTail,
+    AutoGenTokenLimited,
+)
 from chatmem_lab.adapters.exchange import Exchange
+from chatmem_lab.adapters.llama_index import (
+    LlamaIndexBaseMemory,
+    LlamaIndexChatMemoryBuffer,
+    LlamaIndexChatSummaryMemoryBuffer,
+    LlamaIndexMemory,
+)
 from chatmem_lab.adapters.openai_agents import (
     OpenAIAgentsCompaction,
     OpenAIAgentsSessionLimit,
@@ -22,7 +34,15 @@ from chatmem_lab.adapters.strands import StrandsManager, StrandsSlidingWindow, S
 __all__ = [
     "Adapter",
     "Answer",
+    "AutoGenBuffered",
+    "AutoGenContext",
+    "AutoGenHeadAndTail",
+    "AutoGenTokenLimited",
     "Exchange",
+    "LlamaIndexBaseMemory",
+    "LlamaIndexChatMemoryBuffer",
+    "LlamaIndexChatSummaryMemoryBuffer",
+    "LlamaIndexMemory",
     "ModelCalls",
     "OpenAIAgentsCompaction",
     "OpenAIAgentsSessionLimit",

@@ -6,11 +6,29 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 from chatmem_lab.adapters.adapter import Answer
-from chatmem_lab.messages import Message
+from chatmem_lab.messages import INSTRUCTION_ROLES, Message
 
-__all__ = ["Exchange"]
+__all__ = ["Exchange", "grouped_results"]
 
 T = TypeVar("T")
+
+
+def grouped_results(messages: Sequence[Message]) -> list[tuple[int, ...]]:
+    """The places of all but instructions, results that follow one another together.
+
+    >>> from chatmem_lab.messages import system, tool_output, user
+    >>> grouped_results([system("s"), user("q"), tool_output("a", "1"), tool_output("b", "2")])
+    [(1,), (2, 3)]
+    """
+    groups: list[list[int]] = []
+    for at, message in enumerate(messages):
+        if message.role in INSTRUCTION_ROLES:
+            continue
+        if message.role == "tool" and groups and messages[groups[-1][0]].role == "tool":
+            groups[-1].append(at)
+        else:
+            groups.append([at])
+    return [tuple(group) for group in groups]
 
 
 class Exchange(Generic[T]):

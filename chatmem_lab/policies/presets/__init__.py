@@ -22,6 +22,15 @@ from chatmem_lab.policies.presets.ai4j_agent import (
     ai4j_tool_result_stub,
     ai4j_turn_compaction,
 )
+from chatmem_lab.policies.presets.autogen import (
+    AutoGenBuffer,
+    AutoGenHeadTail,
+    AutoGenTokenLimit,
+    autogen_buffered,
+    autogen_head_and_tail,
+    autogen_token_limited,
+    autogen_unbounded,
+)
 from chatmem_lab.policies.presets.book import (
     book_message_window,
     book_token_window,
@@ -32,6 +41,14 @@ from chatmem_lab.policies.presets.langchain4j import (
     LangChain4jTokenWindow,
     langchain4j_message_window,
     langchain4j_token_window,
+)
+from chatmem_lab.policies.presets.llama_index import (
+    LlamaIndexBufferTail,
+    LlamaIndexQueue,
+    LlamaIndexSummaryRound,
+    llama_index_chat_memory_buffer,
+    llama_index_chat_summary_memory_buffer,
+    llama_index_memory,
 )
 from chatmem_lab.policies.presets.openai_agents import (
     OpenAIAgentsCompactionFold,
@@ -67,8 +84,14 @@ __all__ = [
     "AI4JSummary",
     "AI4JToolResultStub",
     "AI4JTurnCompaction",
+    "AutoGenBuffer",
+    "AutoGenHeadTail",
+    "AutoGenTokenLimit",
     "LangChain4jMessageWindow",
     "LangChain4jTokenWindow",
+    "LlamaIndexBufferTail",
+    "LlamaIndexQueue",
+    "LlamaIndexSummaryRound",
     "OpenAIAgentsCompactionFold",
     "OpenAIAgentsOnce",
     "OpenAIAgentsOutputTrim",
@@ -87,10 +110,17 @@ __all__ = [
     "ai4j_tool_result_stub",
     "ai4j_turn_compaction",
     "ai4j_unbounded",
+    "autogen_buffered",
+    "autogen_head_and_tail",
+    "autogen_token_limited",
+    "autogen_unbounded",
     "book_message_window",
     "book_token_window",
     "langchain4j_message_window",
     "langchain4j_token_window",
+    "llama_index_chat_memory_buffer",
+    "llama_index_chat_summary_memory_buffer",
+    "llama_index_memory",
     "openai_agents_compaction",
     "openai_agents_session_limit",
     "openai_agents_tool_output_trimmer",

@@ -13,11 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, ClassVar, Literal
 
-from chatmem_lab.messages import INSTRUCTION_ROLES, Message
+from chatmem_lab.messages import Message
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.chained import chain
 from chatmem_lab.policies.limits import over_budget_reason, parts_of_window
 from chatmem_lab.policies.policy import Policy
+from chatmem_lab.policies.presets.grouped import grouped_results
 from chatmem_lab.policies.presets.naming import named_preset
 from chatmem_lab.policies.rules import Preset, Rules
 from chatmem_lab.summarizers import Summarizer
@@ -95,15 +96,7 @@ def _clamped(message: Message) -> Message:
 
 def _theirs(window: Window) -> list[_Their]:
     """The window as Strands has it."""
-    groups: list[list[Unit]] = []
-    for unit in window.units:
-        if unit.role in INSTRUCTION_ROLES:
-            continue
-        if unit.role == "tool" and groups and groups[-1][0].role == "tool":
-            groups[-1].append(unit)
-        else:
-            groups.append([unit])
-    return [_Their(units, window) for units in groups]
+    return [_Their(units, window) for units in grouped_results(window)]
 
 
 def _is_pinned(thread: Sequence[_Their], at: int, pin_first: int) -> bool:
