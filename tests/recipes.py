@@ -34,6 +34,10 @@ RECIPES = {
     "head-and-tail": "head-and-tail:2,tail=4,low=3",
     "langchain4j-message-window": "langchain4j-message-window:4,first_request=untrimmed",
     "langchain4j-token-window": "langchain4j-token-window:90,keep_system_first=true",
+    "llama-index-chat-memory-buffer": "llama-index-chat-memory-buffer:20,scratchpad=false",
+    "llama-index-chat-summary-memory-buffer": "llama-index-chat-summary-memory-buffer:"
+    "truncate:40,token_limit=20",
+    "llama-index-memory": "llama-index-memory:30,token_flush_size=5,static_content=Be kind.",
     "mask-observations": "mask-observations:1,batch=2",
     "message-window": "message-window:4",
     "openai-agents-compaction": "openai-agents-compaction:truncate:40,threshold=3",
