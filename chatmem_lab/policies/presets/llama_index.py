@@ -359,6 +359,7 @@ def llama_index_chat_summary_memory_buffer(
     fit. The store is overwritten, an earlier summary is summarized again, and the prefix
     breaks with nearly every message once the limit is reached. Its
     ``count_initial_tokens`` changes nothing with agents, which never say how many there are.
+    Where a summary fails nothing changes here; the framework loses what it meant to keep.
 
     Parameters
     ----------

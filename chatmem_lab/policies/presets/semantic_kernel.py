@@ -221,7 +221,8 @@ def semantic_kernel_summarization(
 
     The summarizer is not told of calls and results by default, though they leave: what the
     tools said is lost. Where all that leaves is of that kind, nothing leaves. A failed
-    summary changes nothing. An earlier summary is summarized again.
+    summary changes nothing. An earlier summary is summarized again; unlike the framework, the
+    preset makes no call for a summary alone, which long runs of calls lead to there.
 
     Parameters
     ----------
