@@ -32,6 +32,10 @@ RECIPES = {
     "drop-reasoning": "drop-reasoning:turns:0",
     "drop-superseded-reads": "drop-superseded-reads:look+read,path_arguments=q",
     "head-and-tail": "head-and-tail:2,tail=4,low=3",
+    "langchain-context-editing": "langchain-context-editing:10,keep=0",
+    "langchain-summarization": "langchain-summarization:truncate:30,trigger=messages:5,"
+    "keep=messages:2",
+    "langchain-trim-messages": "langchain-trim-messages:60,include_system=true,start_on=human",
     "langchain4j-message-window": "langchain4j-message-window:4,first_request=untrimmed",
     "langchain4j-token-window": "langchain4j-token-window:90,keep_system_first=true",
     "llama-index-chat-memory-buffer": "llama-index-chat-memory-buffer:20,scratchpad=false",

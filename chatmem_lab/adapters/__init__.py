@@ -12,6 +12,11 @@ from chatmem_lab.adapters.autogen import (
     AutoGenTokenLimited,
 )
 from chatmem_lab.adapters.exchange import Exchange
+from chatmem_lab.adapters.langchain import (
+    LangChainContextEditing,
+    LangChainSummarization,
+    LangChainTrimMessages,
+)
 from chatmem_lab.adapters.llama_index import (
     LlamaIndexBaseMemory,
     LlamaIndexChatMemoryBuffer,
@@ -39,6 +44,9 @@ __all__ = [
     "AutoGenHeadAndTail",
     "AutoGenTokenLimited",
     "Exchange",
+    "LangChainContextEditing",
+    "LangChainSummarization",
+    "LangChainTrimMessages",
     "LlamaIndexBaseMemory",
     "LlamaIndexChatMemoryBuffer",
     "LlamaIndexChatSummaryMemoryBuffer",

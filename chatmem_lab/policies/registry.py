@@ -6,11 +6,13 @@ A new policy is found because its file is here: nothing is listed.
 from __future__ import annotations
 
 import inspect
+import operator
 import pkgutil
 import typing
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from difflib import get_close_matches
+from functools import reduce
 from importlib import import_module
 from re import sub
 
@@ -131,14 +133,23 @@ def parameters_of(build: Callable[..., Policy | Preset]) -> list[Parameter]:
     return [
         Parameter(
             p.name,
-            # A number or a function of the id: a number is what can be written.
-            int if int in (kinds := typing.get_args(hints[p.name])) else hints[p.name],
+            _written_kind(hints[p.name]),
             None,
-            type(None) in kinds,
+            type(None) in typing.get_args(hints[p.name]),
             None if p.default is p.empty else p.default,
         )
         for p in inspect.signature(build).parameters.values()
     ]
+
+
+def _written_kind(hint: object) -> object:
+    """What is written for a parameter of a preset; None, or a function, cannot be."""
+    kinds = typing.get_args(hint)
+    if int in kinds:
+        return int
+    if type(None) in kinds:
+        return reduce(operator.or_, (kind for kind in kinds if kind is not type(None)))
+    return hint
 
 
 def parse_policy(recipe: str) -> Policy | Preset:

@@ -36,6 +36,14 @@ from chatmem_lab.policies.presets.book import (
     book_token_window,
     summarizing_token_window,
 )
+from chatmem_lab.policies.presets.langchain import (
+    LangChainClearToolUses,
+    LangChainSummary,
+    LangChainTrim,
+    langchain_context_editing,
+    langchain_summarization,
+    langchain_trim_messages,
+)
 from chatmem_lab.policies.presets.langchain4j import (
     LangChain4jMessageWindow,
     LangChain4jTokenWindow,
@@ -89,6 +97,9 @@ __all__ = [
     "AutoGenTokenLimit",
     "LangChain4jMessageWindow",
     "LangChain4jTokenWindow",
+    "LangChainClearToolUses",
+    "LangChainSummary",
+    "LangChainTrim",
     "LlamaIndexBufferTail",
     "LlamaIndexQueue",
     "LlamaIndexSummaryRound",
@@ -118,6 +129,9 @@ __all__ = [
     "book_token_window",
     "langchain4j_message_window",
     "langchain4j_token_window",
+    "langchain_context_editing",
+    "langchain_summarization",
+    "langchain_trim_messages",
     "llama_index_chat_memory_buffer",
     "llama_index_chat_summary_memory_buffer",
     "llama_index_memory",
