@@ -536,7 +536,7 @@ def test_entry(name, raw, conversation):
 
 
 def test_the_inventory_is_whole():
-    assert set(presets_by_name()) == set(PRESETS)
+    assert set(PRESETS) < set(presets_by_name())  # the others: test_inventory_policies.py
     assert set(policies.presets.__all__) >= {name.replace("-", "_") for name in PRESETS}
     verbs = {name for name in vars(cml.ChatMemory) if not name.startswith("_")}
     assert verbs == {

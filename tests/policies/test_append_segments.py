@@ -53,7 +53,7 @@ def test_a_share_has_nothing_to_be_a_share_of():
         AppendSegments(Recording(), keep=Share(0.5))
 
 
-def test_the_prefix_up_to_the_newest_segment_never_breaks():
+def test_on_a_recorded_run_the_prefix_up_to_the_newest_segment_never_breaks():
     conversation = cml.datasets.load("planning")[0]
     policies = {
         "segments": AppendSegments(cml.Truncate(200), segment=Tokens(1_200), keep=Tokens(1_000)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import chatmem_lab as cml
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.policies import ClearToolResults, Every, MessageWindow, policy_from
 from chatmem_lab.policies.presets import spring_ai_message_window
@@ -62,3 +63,16 @@ def test_what_is_no_policy_is_refused_by_name():
 def test_it_holds_its_contract(n):
     check_policy(Every(MessageWindow(3), n), examples=60)
     check_policy(Every(ClearToolResults(1) | MessageWindow(3, low=2), n), examples=30)
+
+
+def test_on_a_recorded_run_it_evicts_at_multiples_only():
+    conversation = cml.datasets.load("planning")[0]
+    run = cml.replay(conversation, Every(MessageWindow(10), 12), model="gpt-4o")
+    acted = [event.position + 1 for event in run.trace.events if event.kind == "evict"]
+    assert acted == [n for n in range(12, len(conversation) + 1, 12)]
+    # Each message is a unit here; the system message does not count.
+    for request, position in enumerate(conversation.requests):
+        cut = max((n for n in acted if n <= position), default=0)
+        first = max(1, cut - 10)
+        shown = [slot.position for slot in run.window(request).slots]
+        assert shown == [0, *range(first, position)]
