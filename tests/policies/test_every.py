@@ -69,7 +69,7 @@ def test_on_a_recorded_run_it_evicts_at_multiples_only():
     conversation = cml.datasets.load("planning")[0]
     run = cml.replay(conversation, Every(MessageWindow(10), 12), model="gpt-4o")
     acted = [event.position + 1 for event in run.trace.events if event.kind == "evict"]
-    assert acted == [n for n in range(12, len(conversation) + 1, 12)]
+    assert acted == list(range(12, len(conversation) + 1, 12))
     # Each message is a unit here; the system message does not count.
     for request, position in enumerate(conversation.requests):
         cut = max((n for n in acted if n <= position), default=0)
