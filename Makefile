@@ -11,7 +11,7 @@ BIN := .venv/bin
 LAB := .venv/.installed
 DEV := .venv/.installed-dev
 
-.PHONY: help compare test test-parity lab notebooks check format wheel clean
+.PHONY: help compare test test-parity lab notebooks docs defaults check format wheel clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,13 @@ lab: $(LAB) ## open JupyterLab on the notebooks
 notebooks: $(DEV) ## run the notebooks anew, clean them, write them
 	@$(BIN)/ruff format --quiet notebooks
 	@$(BIN)/python tests/notebooks.py $(ARGS)
+
+docs: $(DEV) ## write docs/policies.md anew
+	@$(BIN)/python docs/generate_policies.py
+
+defaults: $(DEV) ## write docs/framework-defaults.md anew (makes the frameworks' environments)
+	@$(BIN)/python tests/fetch_vocabulary.py
+	@$(BIN)/python benchmarks/framework_defaults.py $(ARGS)
 
 check: $(DEV) ## format, lint, types, import layers, then the core suite
 	$(BIN)/ruff format --check .
