@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import chatmem_lab as cml
-from chatmem_lab.cli.policies import default_text
+from chatmem_lab.cli.policy_list import default_text
 from chatmem_lab.policies import Policy, Preset
 from chatmem_lab.policies.amounts import Amount, Messages
 from chatmem_lab.policies.registry import (

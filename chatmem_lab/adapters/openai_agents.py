@@ -17,7 +17,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal
 
-from chatmem_lab.adapters.adapter import Adapter, Answer, Running, Session
+from chatmem_lab.adapters.adapter import Adapter, Answer, Raised, Running, Session
 from chatmem_lab.adapters.answering import ModelCalls
 from chatmem_lab.messages import (
     INSTRUCTION_ROLES,
@@ -198,32 +198,49 @@ class _Runs:
     def answer(self, messages: Sequence[Message], window: Window) -> Iterable[Answer]:
         new = [m for m in messages[self._taken :] if m.role not in INSTRUCTION_ROLES]
         self._taken = len(messages)
-        _run(self._loop, self._go_on(new))
+        failure = _run(self._loop, self._go_on(new))
         system = [(at, m) for at, m in enumerate(messages) if m.role in INSTRUCTION_ROLES]
-        return [*system, *_traced(self._model.asked, messages)]
+        answers: list[Answer] = [*system, *_traced(self._model.asked, messages)]
+        if failure is not None:
+            raise Raised(failure, answers) from failure
+        return answers
 
-    async def _go_on(self, new: Sequence[Message]) -> None:
-        """The run goes on to its next call of the model; a new one begins where it ends."""
+    async def _go_on(self, new: Sequence[Message]) -> Exception | None:
+        """The run goes on to its next call of the model; a new one begins where it ends.
+
+        Returns what the SDK raised on the way.
+        """
+        failure: Exception | None = None
         if self._task is not None and new and new[0].role == "assistant":
             reply, results, rest = _reply(new)
             if results is not None:
                 self._results = {m.tool_call_id or "": m.text for m in results}
                 self.knows(call.name for call in reply.tool_calls)
                 self._model.reply(reply)
-                await self._until_asked()
+                try:
+                    await self._until_asked()
+                except Exception as error:
+                    # The recording went on where the SDK would not: it is in the session.
+                    failure = error
+                    await self._store(new[: len(new) - len(rest)])
                 new = rest
         if self._task is None:
             await self._start(new)
         elif new:
             await self._stop()
             await self._start(new)
+        return failure
+
+    async def _store(self, messages: Sequence[Message]) -> None:
+        items = [item for message in messages for item in _items(message)]
+        if items:
+            await self._session.add_items(items)
 
     async def _start(self, new: Sequence[Message]) -> None:
         from agents import Runner
 
         stored = next((i for i, m in enumerate(new) if m.role == "user"), len(new))
-        if stored:
-            await self._session.add_items([i for m in new[:stored] for i in _items(m)])
+        await self._store(new[:stored])
         self._task = asyncio.ensure_future(
             Runner.run(
                 self._agent,
@@ -431,15 +448,14 @@ def _put_together(
     return assistant(text or None, tool_calls=[c for message in read for c in message.tool_calls])
 
 
-def _run(loop: asyncio.AbstractEventLoop, coroutine: Any) -> None:
+def _run(loop: asyncio.AbstractEventLoop, coroutine: Any) -> Any:
     """Run `coroutine` on `loop`; in a thread apart where another loop runs, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        loop.run_until_complete(coroutine)
-        return
+        return loop.run_until_complete(coroutine)
     with ThreadPoolExecutor(max_workers=1) as apart:
-        apart.submit(loop.run_until_complete, coroutine).result()
+        return apart.submit(loop.run_until_complete, coroutine).result()
 
 
 def _close(loop: asyncio.AbstractEventLoop) -> None:

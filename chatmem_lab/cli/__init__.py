@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chatmem_lab.cli.lint import lint
-from chatmem_lab.cli.policies import policies
+from chatmem_lab.cli.linting import lint
+from chatmem_lab.cli.policy_list import policies
 from chatmem_lab.cli.sessions import sessions_app
 from chatmem_lab.cli.telling import told_in_one_line
 
