@@ -3,7 +3,7 @@
 Each framework has a module of its own, which imports it when it is used.
 """
 
-from chatmem_lab.adapters.adapter import Adapter, Answer, Raised, Session
+from chatmem_lab.adapters.adapter import Adapter, Answer, Raised, Session, adapters_in
 from chatmem_lab.adapters.answering import ModelCalls
 from chatmem_lab.adapters.autogen import (
     AutoGenBuffered,
@@ -64,5 +64,6 @@ __all__ = [
     "StrandsManager",
     "StrandsSlidingWindow",
     "StrandsSummarizing",
+    "adapters_in",
     "openai_function",
 ]

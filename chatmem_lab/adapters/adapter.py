@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, Literal, Protocol
@@ -16,7 +16,7 @@ from chatmem_lab.policies import Policy
 from chatmem_lab.policies.aligning import revision_of
 from chatmem_lab.window import Revision, Window
 
-__all__ = ["Adapter", "Answer", "Raised", "Session"]
+__all__ = ["Adapter", "Answer", "Raised", "Session", "adapters_in"]
 
 #: A message that a framework returned: the index of the given message that it is, or None
 #: for a new one, and the message as it is now (the given one itself if nothing changed).
@@ -170,6 +170,16 @@ class Running(Policy):
 
     def __repr__(self) -> str:
         return repr(self.adapter)
+
+
+def adapters_in(policy: object) -> Iterator[Adapter]:
+    """The adapters that a policy, a preset or a chain asks."""
+    if isinstance(policy, Adapter):
+        yield policy
+        return
+    inner = getattr(policy, "policy", None)
+    for other in getattr(policy, "policies", ()) or (() if inner is None else (inner,)):
+        yield from adapters_in(other)
 
 
 def _told(name: str, error: Exception) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from chatmem_lab.adapters import adapters_in
 from chatmem_lab.engine import Trace, trace_policies
 from chatmem_lab.html.study import study_html
 from chatmem_lab.messages import Conversation
@@ -200,6 +201,12 @@ class Study:
             "model": self.model,
             "counter": sorted({trace.layout.counter.name for trace in first}),
             "policies": {label: repr(policy) for label, policy in self.policies.items()},
+            "frameworks": {
+                package: number
+                for policy in self.policies.values()
+                for adapter in adapters_in(policy)
+                for package, number in adapter.versions.items()
+            },
             "conversations": len(first),
             "seed": self.seed,
             "data_sha256": digest.hexdigest(),

@@ -7,7 +7,7 @@ import importlib.util
 import pytest
 
 from chatmem_lab.adapters import LangChainTrimMessages
-from chatmem_lab.adapters.langchain import _raw, _with_instructions
+from chatmem_lab.adapters.langchain_runtime import _raw, _with_instructions
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.messages import ToolCall, assistant, developer, system, user
 

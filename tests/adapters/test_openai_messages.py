@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from chatmem_lab.adapters import openai_function
+import chatmem_lab as cml
+from chatmem_lab.adapters import adapters_in, openai_function
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.messages import assistant, system, tool_output, user
 from chatmem_lab.messages.faults import FAULTS
+from chatmem_lab.policies import KeepAll, Preset, Rules, chain
 from replaying import calls, chat, kept, trace_of
 
 
@@ -90,3 +92,12 @@ def test_arguments():
         "openai_function(last_three, sees='window')"
     )
     assert kept(chat("uauau"), openai_function(last_three)) == [2, 3, 4]
+
+
+def test_the_adapters_of_a_study_are_found_wherever_they_are():
+    adapter = openai_function(last_three)
+    assert list(adapters_in(adapter)) == [adapter]
+    assert list(adapters_in(Preset(adapter, Rules()))) == [adapter]
+    assert list(adapters_in(chain(KeepAll(), KeepAll()))) == []
+    study = cml.compare(cml.datasets.load("planning"), {"it": adapter})
+    assert study.manifest["frameworks"] == {}
