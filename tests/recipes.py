@@ -38,6 +38,8 @@ RECIPES = {
     "langchain-trim-messages": "langchain-trim-messages:60,include_system=true,start_on=human",
     "langchain4j-message-window": "langchain4j-message-window:4,first_request=untrimmed",
     "langchain4j-token-window": "langchain4j-token-window:90,keep_system_first=true",
+    "langmem-summarize-messages": "langmem-summarize-messages:truncate:40,max_tokens=60,"
+    "max_summary_tokens=5",
     "llama-index-chat-memory-buffer": "llama-index-chat-memory-buffer:20,scratchpad=false",
     "llama-index-chat-summary-memory-buffer": "llama-index-chat-summary-memory-buffer:"
     "truncate:40,token_limit=20",

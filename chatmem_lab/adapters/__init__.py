@@ -14,9 +14,11 @@ from chatmem_lab.adapters.autogen import (
 from chatmem_lab.adapters.exchange import Exchange
 from chatmem_lab.adapters.langchain import (
     LangChainContextEditing,
+    LangChainMiddleware,
     LangChainSummarization,
     LangChainTrimMessages,
 )
+from chatmem_lab.adapters.langmem import LangMemSummarizeMessages
 from chatmem_lab.adapters.llama_index import (
     LlamaIndexBaseMemory,
     LlamaIndexChatMemoryBuffer,
@@ -45,8 +47,10 @@ __all__ = [
     "AutoGenTokenLimited",
     "Exchange",
     "LangChainContextEditing",
+    "LangChainMiddleware",
     "LangChainSummarization",
     "LangChainTrimMessages",
+    "LangMemSummarizeMessages",
     "LlamaIndexBaseMemory",
     "LlamaIndexChatMemoryBuffer",
     "LlamaIndexChatSummaryMemoryBuffer",

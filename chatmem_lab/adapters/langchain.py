@@ -6,57 +6,32 @@ messages of its state: the middleware is not shown it.
 
 from __future__ import annotations
 
-import json
-from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal
 
-from msgspec.structs import replace
-
-from chatmem_lab.adapters.adapter import Adapter, Answer, Session
-from chatmem_lab.adapters.answering import ModelCalls
-from chatmem_lab.adapters.exchange import Exchange
+from chatmem_lab.adapters.langchain_runtime import (
+    LangChainAdapter,
+    LangChainRuntime,
+    answering_model,
+    our_message,
+)
 from chatmem_lab.errors import PolicyError
-from chatmem_lab.messages import INSTRUCTION_ROLES, Message, Text, ToolCall
 from chatmem_lab.policies.amounts import Amount, Messages, Share, Turns
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.summarizers import Summarizer, Truncate
-from chatmem_lab.window import Window
 
 __all__ = [
     "LangChainContextEditing",
+    "LangChainMiddleware",
     "LangChainSummarization",
     "LangChainTrimMessages",
-    "langchain_messages",
 ]
-
-_COUNTERS = ("approximate", "replay")
-
-
-class _LangChain(Adapter):
-    packages: ClassVar[tuple[str, ...]] = ("langchain", "langchain-core")
-    extra = "langchain"
-
-    @abstractmethod
-    def left(self, messages: list[Any], count: Callable[[Any], int], calls: ModelCalls) -> Any:
-        """What LangChain leaves of its `messages`, or None for all; `count` counts them."""
-        raise NotImplementedError
-
-    @property
-    def is_given_instructions(self) -> bool:
-        """Whether it is shown system messages."""
-        return False
-
-    def open(self, calls: ModelCalls) -> Session:
-        import langchain_core.messages  # noqa: F401  # a missing package is said at once
-
-        return _Runtime(self, calls)
 
 
 @dataclass(frozen=True, repr=False)
-class LangChainTrimMessages(_LangChain):
+class LangChainTrimMessages(LangChainAdapter):
     """``trim_messages``, with all messages, as a view of the history.
 
     Examples
@@ -81,16 +56,13 @@ class LangChainTrimMessages(_LangChain):
     def is_given_instructions(self) -> bool:
         return True
 
-    def left(self, messages: list[Any], count: Callable[[Any], int], calls: ModelCalls) -> Any:
+    def left(self, messages: list[Any], runtime: LangChainRuntime) -> Any:
         from langchain_core.messages import trim_messages
-
-        def counted(many: list[Any]) -> int:
-            return sum(map(count, many))
 
         return trim_messages(
             messages,
             max_tokens=self.max_tokens,
-            token_counter="approximate" if self.token_counter == "approximate" else counted,
+            token_counter="approximate" if self.token_counter == "approximate" else runtime.count,
             strategy=self.strategy,
             allow_partial=self.allow_partial,
             include_system=self.include_system,
@@ -100,7 +72,7 @@ class LangChainTrimMessages(_LangChain):
 
 
 @dataclass(frozen=True, repr=False)
-class LangChainContextEditing(_LangChain):
+class LangChainContextEditing(LangChainAdapter):
     """``ContextEditingMiddleware`` with one ``ClearToolUsesEdit``: a view of the state.
 
     Examples
@@ -120,7 +92,7 @@ class LangChainContextEditing(_LangChain):
 
     sees: ClassVar[Literal["window", "history"]] = "history"
 
-    def left(self, messages: list[Any], count: Callable[[Any], int], calls: ModelCalls) -> Any:
+    def left(self, messages: list[Any], runtime: LangChainRuntime) -> Any:
         from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddleware
 
         edit = ClearToolUsesEdit(
@@ -132,12 +104,9 @@ class LangChainContextEditing(_LangChain):
             placeholder=self.placeholder,
         )
 
-        def counted(many: Any) -> int:
-            return sum(map(count, many))
-
         middleware = ContextEditingMiddleware(
             edits=[edit],
-            token_counter=None if self.token_counter == "approximate" else counted,
+            token_counter=None if self.token_counter == "approximate" else runtime.count,
         )
         request = SimpleNamespace(messages=messages, system_message=None, tools=[])
         request.override = lambda *, messages: SimpleNamespace(messages=messages)
@@ -147,7 +116,7 @@ class LangChainContextEditing(_LangChain):
 
 
 @dataclass(frozen=True, repr=False)
-class LangChainSummarization(_LangChain):
+class LangChainSummarization(LangChainAdapter):
     """``SummarizationMiddleware``: what it leaves is the agent's state from then on.
 
     Examples
@@ -163,17 +132,14 @@ class LangChainSummarization(_LangChain):
     context_tokens: Annotated[int, Bounds(1)] | None = None
     summarizer: Summarizer = field(default_factory=Truncate)
 
-    def left(self, messages: list[Any], count: Callable[[Any], int], calls: ModelCalls) -> Any:
+    def left(self, messages: list[Any], runtime: LangChainRuntime) -> Any:
         from langchain.agents.middleware import SummarizationMiddleware
-        from langchain_core.language_models import FakeListChatModel
 
         def summarize(shown: Sequence[Any]) -> str:
-            prompt = [message for theirs in shown for message in _ours(theirs)]
-            return calls.answer(prompt, self.summarizer)
+            return runtime.calls.answer(list(map(our_message, shown)), self.summarizer)
 
-        limits = {"max_input_tokens": self.context_tokens} if self.context_tokens else None
         middleware = SummarizationMiddleware(
-            FakeListChatModel(responses=["never asked"], profile=limits),
+            answering_model(runtime, self.summarizer, self.context_tokens),
             trigger=None if self.trigger is None else _size(self.trigger),
             keep=_size(self.keep),
             trim_tokens_to_summarize=self.trim_tokens_to_summarize,
@@ -181,6 +147,74 @@ class LangChainSummarization(_LangChain):
         )
         update = middleware.before_model({"messages": messages}, runtime=None)  # type: ignore[typeddict-item, arg-type]
         return None if update is None else update["messages"][1:]
+
+
+@dataclass(frozen=True, repr=False)
+class LangChainMiddleware(LangChainAdapter):
+    """Any middleware of LangChain's agents, by its ``before_model`` and ``wrap_model_call``.
+
+    What the first returns is the agent's state from then on, what the second sends is a view
+    of it.
+
+    Parameters
+    ----------
+    make : callable
+        Builds a middleware from a chat model that answers with `summarizer`, a new one for
+        each conversation.
+    context_tokens : int, optional
+        The model's context window.
+    summarizer : Summarizer
+
+    Examples
+    --------
+    >>> LangChainMiddleware(dict, context_tokens=8_000).context_tokens
+    8000
+    """
+
+    make: Callable[[Any], Any]
+    _: KW_ONLY
+    context_tokens: Annotated[int, Bounds(1)] | None = None
+    summarizer: Summarizer = field(default_factory=Truncate)
+
+    sees: ClassVar[Literal["window", "history"]] = "history"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.make):
+            raise PolicyError(f"LangChainMiddleware needs a function, not {self.make!r}")
+
+    def left(self, messages: list[Any], runtime: LangChainRuntime) -> Any:
+        from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+        from langchain_core.messages import AIMessage
+        from langgraph.graph.message import add_messages
+
+        state = runtime.state
+        if not state:
+            model = answering_model(runtime, self.summarizer, self.context_tokens)
+            state.update(model=model, middleware=self.make(model), messages=[], arrived=set())
+        arrived = [one for one in messages if one.id not in state["arrived"]]
+        state["arrived"].update(one.id for one in arrived)
+        state["messages"] = add_messages(state["messages"], arrived)
+        agent = {"messages": list(state["messages"])}
+        update = state["middleware"].before_model(agent, runtime=None) or {}
+        if "messages" in update:
+            state["messages"] = add_messages(state["messages"], update["messages"])
+        if type(state["middleware"]).wrap_model_call is AgentMiddleware.wrap_model_call:
+            return state["messages"]
+        sent: list[Any] = []
+
+        def model_call(request: Any) -> Any:
+            sent[:] = request.messages
+            return ModelResponse(result=[AIMessage("")])
+
+        request = ModelRequest(
+            model=state["model"],
+            messages=list(state["messages"]),
+            system_message=runtime.system,
+            state={"messages": list(state["messages"])},
+        )
+        state["middleware"].wrap_model_call(request, model_call)
+        return sent
 
 
 def _size(amount: Amount) -> Any:
@@ -192,131 +226,3 @@ def _size(amount: Amount) -> Any:
         case Share(x):
             return "fraction", x
     return "tokens", amount.n
-
-
-class _Runtime:
-    def __init__(self, adapter: _LangChain, calls: ModelCalls) -> None:
-        self._adapter = adapter
-        self._calls = calls
-
-    def answer(self, messages: Sequence[Message], window: Window) -> Iterable[Answer]:
-        apart = [
-            at
-            for at, message in enumerate(messages)
-            if message.role in INSTRUCTION_ROLES and not self._adapter.is_given_instructions
-        ]
-        given = [at for at in range(len(messages)) if at not in set(apart)]
-        theirs = langchain_messages([messages[at] for at in given])
-        exchange = Exchange(
-            messages, [(t, (at,)) for t, at in zip(theirs, given)], _ours, lambda t: t.id
-        )
-        tokens = {_content(t): window.count(messages[at]) for t, at in zip(theirs, given)}
-
-        def count(one: Any) -> int:
-            known = tokens.get(_content(one))
-            return sum(map(window.count, _ours(one))) if known is None else known
-
-        left = self._adapter.left(list(theirs), count, self._calls)
-        if left is None:
-            return list(enumerate(messages))
-        answers = [(at, _raw(messages, at, read)) for at, read in exchange.answers(left)]
-        return _with_instructions(messages, apart, answers, given[0] if given else 0)
-
-
-def _with_instructions(
-    messages: Sequence[Message], apart: Sequence[int], answers: Sequence[Answer], first: int
-) -> list[Answer]:
-    """What was kept apart stands where it stood; what is new stands in front of the rest."""
-    waiting = list(apart)
-    merged: list[Answer] = []
-    for at, message in answers:
-        reached = first if at is None else at
-        while waiting and waiting[0] < reached:
-            merged.append((waiting[0], messages[waiting[0]]))
-            waiting.pop(0)
-        merged.append((at, message))
-    return [*merged, *((at, messages[at]) for at in waiting)]
-
-
-def _content(theirs: Any) -> tuple[object, ...]:
-    return theirs.id, theirs.content, repr(getattr(theirs, "tool_calls", None))
-
-
-def _raw(messages: Sequence[Message], at: int | None, read: Message) -> Message:
-    """A changed message with the arguments of unchanged calls as they were written."""
-    if at is None or read is messages[at] or not read.tool_calls:
-        return read
-    written = {call.id: call for call in messages[at].tool_calls}
-    calls = tuple(
-        written[call.id]
-        if call.id in written and _parsed(written[call.id]) == _parsed(call)
-        else call
-        for call in read.tool_calls
-    )
-    return replace(read, tool_calls=calls)
-
-
-def _parsed(call: ToolCall) -> Any:
-    try:
-        return json.loads(call.arguments or "{}")
-    except (ValueError, RecursionError):
-        return None
-
-
-def langchain_messages(messages: Sequence[Message]) -> list[Any]:
-    """Messages as LangChain's, each with an id that says its place."""
-    return [_theirs(message, f"m{at}") for at, message in enumerate(messages)]
-
-
-def _theirs(message: Message, id: str) -> Any:
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
-
-    named: dict[str, Any] = {"id": id, "name": message.name or None}
-    if message.role == "tool":
-        return ToolMessage(
-            message.text,
-            tool_call_id=message.tool_call_id or "",
-            status="error" if message.is_error else "success",
-            **named,
-        )
-    if message.role == "user":
-        return HumanMessage(message.text, **named)
-    if message.role == "assistant":
-        calls: list[Any] = []
-        invalid: list[Any] = []
-        for call in message.tool_calls:
-            arguments = _parsed(call)
-            one = {"name": call.name, "id": call.id}
-            if isinstance(arguments, dict):
-                calls.append({**one, "args": arguments, "type": "tool_call"})
-            else:
-                invalid.append(
-                    {**one, "args": call.arguments, "type": "invalid_tool_call", "error": None}
-                )
-        return AIMessage(message.text, tool_calls=calls, invalid_tool_calls=invalid, **named)
-    role = {} if message.role == "system" else {"__openai_role__": message.role}
-    return SystemMessage(message.text, additional_kwargs=role, **named)
-
-
-def _ours(theirs: Any) -> list[Message]:
-    text = theirs.content if isinstance(theirs.content, str) else str(theirs.text)
-    parts = (Text(text),) if text else ()
-    match theirs.type:
-        case "tool":
-            is_error = theirs.status == "error"
-            answered = theirs.tool_call_id
-            return [Message("tool", parts, tool_call_id=answered, is_error=is_error)]
-        case "human":
-            return [Message("user", parts)]
-        case "system":
-            role = theirs.additional_kwargs.get("__openai_role__", "system")
-            return [Message(role, parts)]
-    calls = [
-        ToolCall(call["id"] or "", call["name"], json.dumps(call["args"]))
-        for call in theirs.tool_calls
-    ]
-    calls += [
-        ToolCall(call["id"] or "", call["name"] or "", call["args"] or "")
-        for call in theirs.invalid_tool_calls
-    ]
-    return [Message("assistant", parts, tool_calls=tuple(calls))]

@@ -6,7 +6,7 @@ import importlib.util
 
 import pytest
 
-from chatmem_lab.adapters import LangChainTrimMessages
+from chatmem_lab.adapters import LangChainMiddleware, LangChainTrimMessages
 from chatmem_lab.adapters.langchain_runtime import _raw, _with_instructions
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.messages import ToolCall, assistant, developer, system, user
@@ -26,6 +26,11 @@ def test_instructions_stand_where_they_stood_and_what_is_new_behind_the_first():
     new = user("summary")
     merged = _with_instructions(messages, [0, 2], [(None, new), (3, messages[3])], 1)
     assert merged == [(0, messages[0]), (None, new), (2, messages[2]), (3, messages[3])]
+
+
+def test_middleware_is_made_by_a_function():
+    with pytest.raises(PolicyError, match="LangChainMiddleware needs a function, not 3"):
+        LangChainMiddleware(3)
 
 
 @pytest.mark.skipif(

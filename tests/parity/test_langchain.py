@@ -3,8 +3,10 @@
 import pytest
 from hypothesis import given, settings
 
+import chatmem_lab as cml
 from chatmem_lab.adapters import (
     LangChainContextEditing,
+    LangChainMiddleware,
     LangChainSummarization,
     LangChainTrimMessages,
 )
@@ -16,7 +18,7 @@ from chatmem_lab.policies.presets import (
 )
 from chatmem_lab.summarizers import summarizer_from
 from chatmem_lab.testing.strategies import conversations
-from parity import assert_same_windows, openai_counter, real_conversations
+from parity import assert_same_windows, openai_counter, real_conversations, shown
 
 COUNT = openai_counter()
 
@@ -103,3 +105,50 @@ def test_the_same_windows_on_real_conversations(pair):
 @given(conversation=conversations())
 def test_the_same_windows_on_generated_conversations(preset, adapter, conversation):
     assert_same_windows(conversation, preset, adapter)
+
+
+def test_any_middleware_of_the_framework_can_be_run():
+    from langchain.agents.middleware import (
+        ClearToolUsesEdit,
+        ContextEditingMiddleware,
+        SummarizationMiddleware,
+    )
+
+    def summarizing(model, **options):
+        return SummarizationMiddleware(model, keep=("messages", 6), **options)
+
+    conversation = cml.datasets.load("coding")[0]
+    twice = LangChainMiddleware(
+        lambda model: summarizing(model, trigger=[{"tokens": 300, "messages": 20}]),
+        summarizer=SHORT,
+    )
+    once = LangChainSummarization(Messages(20), keep=Messages(6), summarizer=SHORT)
+    assert shown(conversation, twice) == shown(conversation, once)
+    share = LangChainMiddleware(
+        lambda model: summarizing(model, trigger=("fraction", 0.5)),
+        context_tokens=3_000,
+        summarizer=SHORT,
+    )
+    same = LangChainSummarization(
+        Share(0.5), keep=Messages(6), context_tokens=3_000, summarizer=SHORT
+    )
+    assert shown(conversation, share) == shown(conversation, same)
+    # The whole prompt is charged here.
+    run = cml.replay(conversation, share, model="gpt-4o")
+    asked = [e.summarizer_input_tokens for e in run.trace.events if e.kind == "summarize"]
+    assert asked
+    assert min(asked) > 500
+    edits = [ClearToolUsesEdit(trigger=1_000)]
+    view = LangChainMiddleware(lambda model: ContextEditingMiddleware(edits=edits))
+    assert shown(conversation, view) == shown(conversation, LangChainContextEditing(1_000))
+    # The system message and the replay's own counter, as the model counts.
+    by_model = LangChainMiddleware(
+        lambda model: ContextEditingMiddleware(edits=edits, token_count_method="model")
+    )
+    assert shown(conversation, by_model) != shown(conversation, LangChainMiddleware(no_change))
+
+
+def no_change(model):
+    from langchain.agents.middleware import AgentMiddleware
+
+    return AgentMiddleware()

@@ -48,6 +48,7 @@ def test_the_policies_of_this_version_are_found():
         "langchain-trim-messages",
         "langchain4j-message-window",
         "langchain4j-token-window",
+        "langmem-summarize-messages",
         "llama-index-chat-memory-buffer",
         "llama-index-chat-summary-memory-buffer",
         "llama-index-memory",

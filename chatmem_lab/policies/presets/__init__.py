@@ -50,6 +50,10 @@ from chatmem_lab.policies.presets.langchain4j import (
     langchain4j_message_window,
     langchain4j_token_window,
 )
+from chatmem_lab.policies.presets.langmem import (
+    LangMemRunningSummary,
+    langmem_summarize_messages,
+)
 from chatmem_lab.policies.presets.llama_index import (
     LlamaIndexBufferTail,
     LlamaIndexQueue,
@@ -100,6 +104,7 @@ __all__ = [
     "LangChainClearToolUses",
     "LangChainSummary",
     "LangChainTrim",
+    "LangMemRunningSummary",
     "LlamaIndexBufferTail",
     "LlamaIndexQueue",
     "LlamaIndexSummaryRound",
@@ -132,6 +137,7 @@ __all__ = [
     "langchain_context_editing",
     "langchain_summarization",
     "langchain_trim_messages",
+    "langmem_summarize_messages",
     "llama_index_chat_memory_buffer",
     "llama_index_chat_summary_memory_buffer",
     "llama_index_memory",

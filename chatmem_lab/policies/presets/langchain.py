@@ -14,8 +14,10 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import accumulate
 from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec.structs import replace as replaced
+
 from chatmem_lab.errors import PolicyError
-from chatmem_lab.messages import INSTRUCTION_ROLES, Message, ToolCall, user
+from chatmem_lab.messages import INSTRUCTION_ROLES, Image, Message, Text, ToolCall, user
 from chatmem_lab.policies.amounts import Amount, Messages, Share, Turns
 from chatmem_lab.policies.amounts_of_window import check_amounts, check_summarizer
 from chatmem_lab.policies.bounds import Bounds
@@ -46,6 +48,7 @@ _TYPES = {
 _SUMMARY_PREFIX = "Here is a summary of the conversation to date:\n\n"
 #: What stands for a history of which nothing fits into the summarizer's window.
 _TOO_LONG = "Previous conversation was too long to summarize."
+_IMAGE_TOKENS = 85
 _COUNTERS = ("approximate", "replay")
 
 
@@ -56,7 +59,7 @@ class _Loose(Policy):
     asked_while_open: ClassVar[bool] = True
 
 
-def _arguments(call: ToolCall) -> dict[str, Any] | None:
+def call_arguments(call: ToolCall) -> dict[str, Any] | None:
     """A call's arguments; None where LangChain takes the call for an invalid one."""
     try:
         value = json.loads(call.arguments or "{}")
@@ -65,29 +68,34 @@ def _arguments(call: ToolCall) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def approximate_tokens(message: Message, chars: int | None = None) -> int:
-    """LangChain's ``count_tokens_approximately`` for one message; `chars` in place of its text.
+def approximate_tokens(message: Message) -> int:
+    """LangChain's ``count_tokens_approximately`` for one message.
 
-    Four characters a token, rounded up, and three for the message.
+    Four characters a token, rounded up, three for the message and 85 for an image.
     """
-    size = len(message.text) if chars is None else chars
+    images = sum(isinstance(part, Image) for part in message.parts)
+    texts = [p.text for p in message.parts if isinstance(p, Text)] if images else [message.text]
+    size = sum(map(len, texts))
     calls = [
         {"name": call.name, "args": args, "id": call.id, "type": "tool_call"}
         for call in message.tool_calls
-        if (args := _arguments(call)) is not None
+        if (args := call_arguments(call)) is not None
     ]
     if calls:
         size += len(repr(calls))
     if message.role == "tool":
         size += len(message.tool_call_id or "")
-    return math.ceil((size + len(message.role) + len(message.name or "")) / 4) + 3
+    named = size + len(message.role) + len(message.name or "")
+    return math.ceil(named / 4) + 3 + _IMAGE_TOKENS * images
 
 
-def _counting(window: Window, token_counter: str) -> Callable[[Message], int]:
+def counting(window: Window, token_counter: str) -> Callable[[Message], int]:
+    """How messages are counted: as LangChain does, or as the replay does."""
     return approximate_tokens if token_counter == "approximate" else window.count
 
 
-def _check_counter(name: str, token_counter: str) -> None:
+def check_counter(name: str, token_counter: str) -> None:
+    """Say that `token_counter` is none of the two."""
     if token_counter not in _COUNTERS:
         raise PolicyError(
             f"{name}: token_counter must be {' or '.join(_COUNTERS)}, not {token_counter!r}"
@@ -115,7 +123,7 @@ class LangChainTrim(_Loose):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_counter("LangChainTrim", self.token_counter)
+        check_counter("LangChainTrim", self.token_counter)
         if self.strategy not in ("first", "last"):
             raise PolicyError(
                 f"LangChainTrim: strategy must be first or last, not {self.strategy!r}"
@@ -131,7 +139,7 @@ class LangChainTrim(_Loose):
 
     def revise(self, window: Window) -> Revision:
         units = list(window.units)
-        kept = set(map(id, self._kept(units, _counting(window, self.token_counter))))
+        kept = set(map(id, self._kept(units, counting(window, self.token_counter))))
         evict = tuple(unit for unit in units if id(unit) not in kept)
         return Revision(evict=evict, reason=f"over {self.max_tokens:,} tokens") if evict else KEEP
 
@@ -180,10 +188,10 @@ class LangChainClearToolUses(_Loose):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _check_counter("LangChainClearToolUses", self.token_counter)
+        check_counter("LangChainClearToolUses", self.token_counter)
 
     def revise(self, window: Window) -> Revision:
-        count = _counting(window, self.token_counter)
+        count = counting(window, self.token_counter)
         slots = [u.slots[0] for u in window.units if u.role not in INSTRUCTION_ROLES]
         total = sum(count(slot.message) for slot in slots)
         if total <= self.trigger:
@@ -213,7 +221,7 @@ class LangChainClearToolUses(_Loose):
     def _called(self, result: Message, caller: Message) -> ToolCall | None:
         """The call that `result` answers, in the message right before the results."""
         for call in caller.tool_calls:
-            if call.id == result.tool_call_id and _arguments(call) is not None:
+            if call.id == result.tool_call_id and call_arguments(call) is not None:
                 return None if (result.name or call.name) in self.exclude_tools else call
         return None
 
@@ -259,7 +267,8 @@ class LangChainSummary(_Loose):
         cut = _safe_cut(units, self._cut(units, counts))
         if cut <= 0:
             return KEEP
-        shown = self._shown(units[:cut], counts[:cut])
+        room = self.trim_tokens_to_summarize
+        shown = units[:cut] if room is None else newest_that_fit(units[:cut], counts[:cut], room)
         unseen = tuple(unit for unit in units[:cut] if unit not in shown)
         reason = f"over {self.trigger!r}"
         if not shown:
@@ -289,23 +298,35 @@ class LangChainSummary(_Loose):
             return 0
         return min(len(units) - _fit(counts[::-1], room), len(units) - 1)
 
-    def _shown(self, units: Sequence[Unit], counts: Sequence[int]) -> list[Unit]:
-        """What the summarizer is shown of what leaves: the newest that fit, from a user on."""
-        room = self.trim_tokens_to_summarize
-        if room is None:
-            return list(units)
-        fitting = _fit(counts[::-1], room)
-        shown = list(units[len(units) - fitting :])
-        if fitting < len(units):
-            partial = units[len(units) - fitting - 1]
-            last_line = partial.messages[0].text.rpartition("\n")[2]
-            rest = room - sum(counts[len(units) - fitting :])
-            if partial.messages[0].text and (
-                approximate_tokens(partial.messages[0], len(last_line)) <= rest
-            ):
-                shown.insert(0, partial)
-        start = next((i for i, unit in enumerate(shown) if unit.role == "user"), len(shown))
-        return shown[start:]
+
+def newest_that_fit(
+    units: Sequence[Unit],
+    counts: Sequence[int],
+    room: int,
+    count: Callable[[Message], int] = approximate_tokens,
+) -> list[Unit]:
+    """What a summarizer is shown of what leaves: the newest that fit, from a user message on.
+
+    The oldest of them may have lost its beginning.
+    """
+    fitting = _fit(counts[::-1], room)
+    start = len(units) - fitting
+    shown = list(units[start:])
+    if start:
+        least = _least_part(units[start - 1].messages[0])
+        if least is not None and count(least) <= room - sum(counts[start:]):
+            shown.insert(0, units[start - 1])
+    first = next((i for i, unit in enumerate(shown) if unit.role == "user"), len(shown))
+    return shown[first:]
+
+
+def _least_part(message: Message) -> Message | None:
+    """The least that may be left of a message: its last image, or the last line of its text."""
+    parts = [part for part in message.parts if isinstance(part, Text | Image)]
+    if len(parts) > 1 and isinstance(parts[-1], Image):
+        return replaced(message, parts=(parts[-1],))
+    text = next((part.text for part in parts if isinstance(part, Text)), "")
+    return message.with_text(text.rpartition("\n")[2]) if text else None
 
 
 def _safe_cut(units: Sequence[Unit], cut: int) -> int:
@@ -319,7 +340,7 @@ def _safe_cut(units: Sequence[Unit], cut: int) -> int:
         end += 1
     for at in range(cut - 1, -1, -1):
         calls = units[at].messages[0].tool_calls
-        if any(call.id in answered and _arguments(call) is not None for call in calls):
+        if any(call.id in answered and call_arguments(call) is not None for call in calls):
             return at
     return end
 

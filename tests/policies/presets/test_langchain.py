@@ -36,6 +36,8 @@ def test_its_count_by_hand():
     # [{'name': 'f', 'args': {'a': 1}, 'id': 'c1', 'type': 'tool_call'}] is 66, assistant 9.
     one = assistant(tool_calls=[ToolCall("c1", "f", '{"a":1}')])
     assert approximate_tokens(one) == 19 + 3
+    # An image is 85.
+    assert approximate_tokens(user("12345678", images=["https://example.org/a.png"])) == 6 + 85
     # A call that is no JSON is an invalid one, and counts nothing.
     assert approximate_tokens(assistant(tool_calls=[ToolCall("c1", "f", "{")])) == 3 + 3
 
