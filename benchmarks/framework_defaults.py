@@ -32,6 +32,11 @@ MODEL = "gpt-4o"
 
 #: What has no default there, and is written beside the name here.
 REQUIRED: dict[str, object] = {
+    "compaction_interval": 3,
+    "context_tokens": 32_000,
+    "max_summary_tokens": 256,
+    "num_invocations_to_keep": 4,
+    "overlap_size": 1,
     "buffer_size": 20,
     "keep": cml.Tokens(2_000),
     "compact_to": 6_000,

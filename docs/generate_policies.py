@@ -29,6 +29,12 @@ PAGE = Path(__file__).resolve().parent / "policies.md"
 
 #: Small enough that each policy acts on conversations of fifty to a hundred messages.
 SMALL: dict[str, object] = {
+    "attention_window": 6,
+    "compaction_interval": 2,
+    "max_events": 24,
+    "max_size": 24,
+    "num_invocations_to_keep": 2,
+    "overlap_size": 1,
     "buffer_size": 12,
     "clear_at_least": 0,
     "compact_to": 12,
@@ -62,10 +68,12 @@ SMALL: dict[str, object] = {
 OWN: dict[str, dict[str, object]] = {
     "ai4j-tool-result-stub": {"max_tokens": 50},
     "ai4j-summary": {"trigger": 12},
+    "aider-chat-history": {"context_tokens": 32_000},
+    "anthropic-compaction": {"trigger": 3_000},
+    "anthropic-context-editing": {"trigger": 3_000},
     "clamp-tool-results": {"head": 200, "tail": 200},
     "langchain-context-editing": {"trigger": 1_500},
     "summarize-in-place": {"max_tokens": 300},
-    "agent-framework-tool-result": {},
 }
 
 
@@ -87,7 +95,7 @@ def small(name: str, build: Callable[..., Policy | Preset]) -> Policy | Preset:
             given[parameter.name] = SMALL[parameter.name]
     if name == "drop-reasoning":
         given = {}
-    if name == "user-messages-and-summary":
+    if name in ("user-messages-and-summary", "codex-compaction"):
         given["user_tokens"] = 600
     return build(**given)
 

@@ -8,6 +8,22 @@ __all__ = ["LIVE", "NAMES", "RECIPES", "small"]
 
 #: The others are tried with their defaults.
 RECIPES = {
+    "aider-chat-history": "aider-chat-history:truncate:30,context_tokens=100",
+    "anthropic-compaction": "anthropic-compaction:truncate:30,trigger=60",
+    "anthropic-context-editing": "anthropic-context-editing:10,keep=0",
+    "cline-compaction": "cline-compaction:truncate:30,context_tokens=100",
+    "codex-compaction": "codex-compaction:truncate:30,context_tokens=100,user_tokens=20",
+    "gemini-cli-compression": "gemini-cli-compression:truncate:30,context_tokens=160",
+    "google-adk-compaction": "google-adk-compaction:truncate:30,compaction_interval=1,"
+    "overlap_size=1",
+    "google-adk-context-filter": "google-adk-context-filter:2",
+    "haystack-sliding-window": "haystack-sliding-window:130",
+    "haystack-summarization": "haystack-summarization:truncate:30,context_tokens=130",
+    "letta-sliding-window": "letta-sliding-window:truncate:30,context_tokens=90",
+    "openhands-amortized-forgetting": "openhands-amortized-forgetting:6,keep_first=1",
+    "openhands-observation-masking": "openhands-observation-masking:1",
+    "openhands-recent-events": "openhands-recent-events:5",
+    "openhands-summarizing": "openhands-summarizing:truncate:30,max_size=6,keep_first=1",
     "append-segments": "append-segments:truncate:30,segment=messages:3,keep=messages:2",
     "halve": "halve:truncate:30,max_messages=6,keep_first=1",
     "head-summary-tail": "head-summary-tail:truncate:30,head=1,trigger=messages:5,keep=messages:2",

@@ -17,6 +17,7 @@ from recorded import FOLDER, parity_module
 import chatmem_lab as cml
 from chatmem_lab import adapters
 from chatmem_lab.adapters import Adapter
+from chatmem_lab.policies.presets import approximate
 from chatmem_lab.policies.registry import in_python_only, policies_by_name, presets_by_name
 from test_inventory import POLICIES
 from test_inventory_chat_memory import PRESETS
@@ -56,7 +57,8 @@ def built_by_pairs():
 
 
 def test_every_preset_is_held_against_what_was_recorded():
-    assert set(presets_by_name()) == {*PRESETS, *built_by_pairs()[0]}
+    approximated = {name.replace("_", "-") for name in approximate.__all__}  # test_approximate.py
+    assert set(presets_by_name()) == {*PRESETS, *built_by_pairs()[0], *approximated}
 
 
 def test_every_adapter_has_its_preset():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from chatmem_lab.adapters.adapter import Adapter, Answer, Session
 from chatmem_lab.adapters.answering import ModelCalls
 from chatmem_lab.adapters.exchange import Exchange
 from chatmem_lab.errors import PolicyError
-from chatmem_lab.messages import INSTRUCTION_ROLES, Image, Message, Text, ToolCall
+from chatmem_lab.messages import INSTRUCTION_ROLES, Image, Message, Part, Text, ToolCall
 from chatmem_lab.summarizers import Summarizer
 from chatmem_lab.window import Window
 
@@ -198,20 +198,28 @@ def _blocks(message: Message) -> Any:
     return blocks
 
 
+def _parts(content: Any) -> Iterator[Part]:
+    for block in [content] if isinstance(content, str) else content:
+        if isinstance(block, str) or block.get("type") == "text":
+            text = block if isinstance(block, str) else block["text"]
+            yield from [Text(text)] if text else []
+        elif block.get("type") == "image_url":
+            yield Image(block["image_url"]["url"])
+
+
 def our_message(theirs: Any) -> Message:
     """One of LangChain's messages as ours."""
-    text = theirs.content if isinstance(theirs.content, str) else str(theirs.text)
-    parts = (Text(text),) if text else ()
+    name, parts = theirs.name, tuple(_parts(theirs.content))
     match theirs.type:
         case "tool":
             is_error = theirs.status == "error"
             answered = theirs.tool_call_id
-            return Message("tool", parts, tool_call_id=answered, is_error=is_error)
+            return Message("tool", parts, name=name, tool_call_id=answered, is_error=is_error)
         case "human":
-            return Message("user", parts)
+            return Message("user", parts, name=name)
         case "system":
             role = theirs.additional_kwargs.get("__openai_role__", "system")
-            return Message(role, parts)
+            return Message(role, parts, name=name)
     calls = [
         ToolCall(call["id"] or "", call["name"], json.dumps(call["args"]))
         for call in theirs.tool_calls
@@ -220,7 +228,7 @@ def our_message(theirs: Any) -> Message:
         ToolCall(call["id"] or "", call["name"] or "", call["args"] or "")
         for call in theirs.invalid_tool_calls
     ]
-    return Message("assistant", parts, tool_calls=tuple(calls))
+    return Message("assistant", parts, name=name, tool_calls=tuple(calls))
 
 
 def answering_model(

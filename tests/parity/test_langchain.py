@@ -60,6 +60,10 @@ PAIRS = {
     "trim_messages, first, ends on ai": trimmed(1_500, strategy="first", end_on=("ai",)),
     "trim_messages, counted": trimmed(1_500, include_system=True, token_counter="replay"),
     "trim_messages, nothing fits": trimmed(5),
+    "trim_messages, partial": trimmed(1_500, allow_partial=True, include_system=True),
+    "trim_messages, first, partial, counted": trimmed(
+        1_500, strategy="first", allow_partial=True, token_counter="replay"
+    ),
     "context editing": (langchain_context_editing(), LangChainContextEditing()),
     "context editing at 1,000": edited(1_000),
     "context editing, inputs too": edited(1_000, keep=1, clear_tool_inputs=True),
@@ -94,6 +98,8 @@ def test_the_same_windows_on_real_conversations(pair):
         trimmed(40),
         trimmed(60, include_system=True, start_on=("human",)),
         trimmed(50, strategy="first", end_on=("human",)),
+        trimmed(90, allow_partial=True, start_on=("human", "ai")),
+        trimmed(150, strategy="first", allow_partial=True, token_counter="replay"),
         edited(20, keep=1, clear_tool_inputs=True),
         # Known exception: where nothing but the summary before would be summarized, LangChain
         # summarizes it again; here it stays. Seen only where one says that it was too long.

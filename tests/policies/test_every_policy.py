@@ -19,6 +19,7 @@ from chatmem_lab.messages import (
     user,
 )
 from chatmem_lab.policies import Policy, chain, split_preset
+from chatmem_lab.policies.presets.approximate import __all__ as APPROXIMATE
 from chatmem_lab.policies.registry import policies_by_name, presets_by_name
 from chatmem_lab.testing.policies import check_policy, check_replay
 from chatmem_lab.window import Revision
@@ -29,6 +30,7 @@ def test_the_policies_of_this_version_are_found():
     assert {"keep-all", "message-window", "token-window", "turn-window"} <= set(NAMES)
     assert {"clear-tool-results", "summarize"} <= set(NAMES)
     assert set(presets_by_name()) == {
+        *(name.replace("_", "-") for name in APPROXIMATE),
         "ai4j-agent-unbounded",
         "ai4j-agent-window",
         "ai4j-context-projection",

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec.structs import replace as replaced
@@ -102,9 +103,9 @@ def check_counter(name: str, token_counter: str) -> None:
         )
 
 
-def _fit(counts: Sequence[int], room: int) -> int:
+def _fit(counts: Iterable[int], room: int) -> int:
     """How many of `counts`, from the first, sum up to at most `room`."""
-    return sum(total <= room for total in accumulate(counts))
+    return sum(1 for _ in takewhile(lambda total: total <= room, accumulate(counts)))
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,6 +115,7 @@ class LangChainTrim(_Loose):
     max_tokens: Annotated[int, Bounds(0)]
     _: KW_ONLY
     strategy: str = "last"
+    allow_partial: bool = False
     include_system: bool = False
     start_on: tuple[str, ...] = ()
     end_on: tuple[str, ...] = ()
@@ -138,33 +140,85 @@ class LangChainTrim(_Loose):
             raise PolicyError("LangChainTrim: start_on and include_system go with strategy='last'")
 
     def revise(self, window: Window) -> Revision:
-        units = list(window.units)
-        kept = set(map(id, self._kept(units, counting(window, self.token_counter))))
-        evict = tuple(unit for unit in units if id(unit) not in kept)
-        return Revision(evict=evict, reason=f"over {self.max_tokens:,} tokens") if evict else KEEP
+        kept = dict(self._kept(list(window.units), counting(window, self.token_counter)))
+        evict = tuple(unit for unit in window.units if unit not in kept)
+        replace = {
+            unit.slots[0]: message
+            for unit, message in kept.items()
+            if message is not unit.slots[0].message
+        }
+        if not evict and not replace:
+            return KEEP
+        return Revision(
+            evict=evict,
+            replace=replace,
+            replaced_as="clamp",
+            reason=f"over {self.max_tokens:,} tokens",
+        )
 
-    def _kept(self, units: list[Unit], count: Callable[[Message], int]) -> list[Unit]:
+    def _kept(self, units: list[Unit], count: Callable[[Message], int]) -> list[_Kept]:
         if self.strategy == "first":
-            return _until_type(_first(units, self.max_tokens, count), self.end_on)
-        units = _until_type(units, self.end_on)
-        system: list[Unit] = []
+            return _until_type(self._first(units, self.max_tokens, count), self.end_on)
+        units = [unit for unit, _ in _until_type(list(map(_whole, units)), self.end_on)]
+        system: list[_Kept] = []
         if self.include_system and units and _type(units[0]) == "system":
-            system, units = units[:1], units[1:]
-        room = max(0, self.max_tokens - sum(count(u.messages[0]) for u in system))
-        newest = _first(units[::-1], room, count)
+            system = [_whole(units.pop(0))]
+        room = max(0, self.max_tokens - sum(count(message) for _, message in system))
+        newest = self._first(units[::-1], room, count)
         return [*system, *_until_type(newest, self.start_on)]
 
+    def _first(self, units: list[Unit], room: int, count: Callable[[Message], int]) -> list[_Kept]:
+        fitting = _fit((count(unit.messages[0]) for unit in units), room)
+        kept = list(map(_whole, units[:fitting]))
+        if self.allow_partial and fitting < len(units):
+            room -= sum(count(message) for _, message in kept)
+            message = units[fitting].messages[0]
+            part = _part(message, room, count, is_end=self.strategy == "last")
+            kept += [] if part is None else [(units[fitting], part)]
+        return kept
 
-def _first(units: list[Unit], room: int, count: Callable[[Message], int]) -> list[Unit]:
-    return units[: _fit([count(unit.messages[0]) for unit in units], room)]
+
+#: A unit that stays, and what is left of its message.
+_Kept = tuple[Unit, Message]
 
 
-def _until_type(units: list[Unit], types: tuple[str, ...]) -> list[Unit]:
-    """`units` up to the last that is of one of `types`, if they matter."""
-    end = len(units)
-    while types and end and _type(units[end - 1]) not in types:
+def _whole(unit: Unit) -> _Kept:
+    return unit, unit.slots[0].message
+
+
+def _part(
+    message: Message, room: int, count: Callable[[Message], int], *, is_end: bool
+) -> Message | None:
+    """The beginning or the end of a message that does not fit: blocks, or lines of one."""
+    blocks = [part for part in message.parts if isinstance(part, Text | Image)]
+    text = message.text
+    if any(isinstance(block, Image) for block in blocks):
+        for dropped in range(1, len(blocks)):
+            left = blocks[dropped:] if is_end else blocks[:-dropped]
+            part = replaced(message, parts=tuple(left))
+            if count(part) <= room:
+                return part
+        block = blocks[-1 if is_end else 0]
+        text = block.text if isinstance(block, Text) else ""
+    if not text:
+        return None
+    *ended, last = text.split("\n")
+    lines = [*(f"{line}\n" for line in ended), last]
+
+    def of_lines(number: int) -> Message:
+        return message.with_text("".join(lines[-number:] if is_end else lines[:number]))
+
+    numbers = range(1, len(lines) + 1)
+    fitting = bisect_right(numbers, room, key=lambda number: count(of_lines(number)))
+    return of_lines(fitting) if fitting else None
+
+
+def _until_type(kept: list[_Kept], types: tuple[str, ...]) -> list[_Kept]:
+    """`kept` up to the last that is of one of `types`, if they matter."""
+    end = len(kept)
+    while types and end and _type(kept[end - 1][0]) not in types:
         end -= 1
-    return units[:end]
+    return kept[:end]
 
 
 def _type(unit: Unit) -> str:
@@ -313,20 +367,11 @@ def newest_that_fit(
     start = len(units) - fitting
     shown = list(units[start:])
     if start:
-        least = _least_part(units[start - 1].messages[0])
-        if least is not None and count(least) <= room - sum(counts[start:]):
+        oldest = units[start - 1].messages[0]
+        if _part(oldest, room - sum(counts[start:]), count, is_end=True) is not None:
             shown.insert(0, units[start - 1])
     first = next((i for i, unit in enumerate(shown) if unit.role == "user"), len(shown))
     return shown[first:]
-
-
-def _least_part(message: Message) -> Message | None:
-    """The least that may be left of a message: its last image, or the last line of its text."""
-    parts = [part for part in message.parts if isinstance(part, Text | Image)]
-    if len(parts) > 1 and isinstance(parts[-1], Image):
-        return replaced(message, parts=(parts[-1],))
-    text = next((part.text for part in parts if isinstance(part, Text)), "")
-    return message.with_text(text.rpartition("\n")[2]) if text else None
 
 
 def _safe_cut(units: Sequence[Unit], cut: int) -> int:
@@ -349,6 +394,7 @@ def langchain_trim_messages(
     max_tokens: int,
     *,
     strategy: str = "last",
+    allow_partial: bool = False,
     include_system: bool = False,
     start_on: tuple[str, ...] = (),
     end_on: tuple[str, ...] = (),
@@ -358,12 +404,14 @@ def langchain_trim_messages(
 
     The system message is lost unless `include_system` is set. Calls and results are torn
     apart unless `start_on` and `end_on` happen to prevent it. The prefix breaks at nearly
-    every request once the limit is reached. Never `allow_partial`.
+    every request once the limit is reached.
 
     Parameters
     ----------
     max_tokens : int
     strategy : {"last", "first"}
+    allow_partial : bool
+        The lines, or blocks, that still fit of the message at the edge stay.
     include_system : bool
     start_on, end_on : tuple of str
         "system", "human", "ai", "tool": what the first and the last message must be.
@@ -378,6 +426,7 @@ def langchain_trim_messages(
     policy = LangChainTrim(
         max_tokens,
         strategy=strategy,
+        allow_partial=allow_partial,
         include_system=include_system,
         start_on=start_on,
         end_on=end_on,
@@ -389,6 +438,7 @@ def langchain_trim_messages(
         _RULES,
         max_tokens=max_tokens,
         strategy=strategy,
+        allow_partial=allow_partial,
         include_system=include_system,
         start_on=start_on,
         end_on=end_on,
