@@ -81,6 +81,39 @@ def test_trimming_with_the_system_message_and_a_human_start():
     assert sent(first)[0][2] == [0, 1]
 
 
+def test_of_the_message_at_the_edge_the_lines_that_fit_stay():
+    # 122 characters and "user": 32 + 3 tokens. The last two lines have 81 + 4 characters, 25
+    # tokens, the first two with their line breaks 82 + 4, 25 too.
+    lines = ["a" * 40, "b" * 40, "c" * 40]
+    conversation = Conversation("lines", (user("\n".join(lines)), assistant("ok")))
+    for max_tokens, strategy, text in (
+        (35, "last", "\n".join(lines)),
+        (25, "last", "\n".join(lines[1:])),
+        (24, "last", lines[2]),
+        (25, "first", f"{lines[0]}\n{lines[1]}\n"),
+        (24, "first", f"{lines[0]}\n"),
+    ):
+        preset = langchain_trim_messages(max_tokens, strategy=strategy, allow_partial=True)
+        run = sent(preset, conversation)[1]
+        assert [m.text for m in run.window(0).messages] == [text]
+    assert sent(langchain_trim_messages(24), conversation)[0][0] == []
+
+
+def test_of_an_image_with_text_the_image_stays_or_the_text():
+    picture = user("what is this?", images=["https://example.org/a.png"])
+    conversation = Conversation("picture", (picture, assistant("a cat")))
+    # The text and "user" are 17 characters, 5 + 3 tokens; with the image 93, it alone 89.
+    for strategy, max_tokens, kinds in (
+        ("last", 93, ["Text", "Image"]),
+        ("last", 92, ["Image"]),
+        ("last", 88, []),
+        ("first", 92, ["Text"]),
+    ):
+        preset = langchain_trim_messages(max_tokens, strategy=strategy, allow_partial=True)
+        shown = sent(preset, conversation)[1].window(0).messages
+        assert [type(part).__name__ for m in shown for part in m.parts] == kinds
+
+
 def test_editing_blanks_old_results_in_each_request():
     shown, run = sent(langchain_context_editing(0, keep=0))
     assert shown[-1] == [0, 1, 2, 3, 4, 5, 6, 7]
