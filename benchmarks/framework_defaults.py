@@ -137,14 +137,16 @@ def measure_adapters() -> None:
 def in_environments() -> list[dict[str, Any]]:
     """The rows of all adapters, each from its framework's environment."""
     sys.path.insert(0, str(ROOT / "tests" / "parity"))
-    from environments import ENVIRONMENTS, main, python
+    from environments import ENVIRONMENTS, make, python
     from frameworks import FRAMEWORKS
 
-    rows: list[dict[str, Any]] = []
+    packages: dict[str, list[str]] = {}
     for name, framework in FRAMEWORKS.items():
-        folder = ENVIRONMENTS / str(framework.get("beside", name))
-        if not (folder / "made").is_file():
-            main([name])
+        packages.setdefault(framework.get("beside", name), []).extend(framework["packages"])
+    rows: list[dict[str, Any]] = []
+    for name, wanted in packages.items():
+        make(name, wanted)
+        folder = ENVIRONMENTS / name
         done = subprocess.run(
             [python(folder), __file__, "--adapters"],
             capture_output=True,
