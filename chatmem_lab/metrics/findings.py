@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import pandas as pd
 
 from chatmem_lab.engine import Trace
-from chatmem_lab.errors import MessageError
+from chatmem_lab.errors import MessageError, ProjectionError
 from chatmem_lab.messages import INSTRUCTION_ROLES, Conversation, Message
 from chatmem_lab.projections.linter import Finding, findings
 from chatmem_lab.tokens import TokenCounter, counter, default_counter
@@ -79,7 +79,7 @@ def lint(
     Raises
     ------
     ProjectionError
-        For an unknown target.
+        For an unknown target, or a budget that is no number.
     MessageError
         For what are no messages.
 
@@ -90,6 +90,10 @@ def lint(
     >>> table[["position", "rule", "severity"]].values.tolist()
     [[1, 'orphan_result', 'refused']]
     """
+    if budget is not None and (type(budget) is not int or budget < 0):
+        raise ProjectionError(
+            f"budget must be a whole number of tokens, at least 0, not {budget!r}"
+        )
     trace = getattr(source, "trace", None)
     if isinstance(trace, Trace):
         rows = list(_of_replay(trace, target, trace.budget if budget is None else budget))
@@ -117,6 +121,8 @@ def _messages(source: object) -> list[Message]:
         if isinstance(given, Message):
             messages.append(given)
             continue
+        if isinstance(given, Conversation):
+            raise MessageError("lint looks at one conversation at a time: take one with [0]")
         try:
             messages.append(convert(given))
         except WrongField as wrong:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import chatmem_lab as cml
-from chatmem_lab.errors import MessageError
+from chatmem_lab.errors import MessageError, ProjectionError
 from chatmem_lab.messages import assistant, system, tool_output, user
 from chatmem_lab.testing import LengthCounter
 from replaying import calls
@@ -32,6 +32,10 @@ def test_messages_as_dicts_and_as_ours():
         cml.lint([{"role": "user", "content": "q"}, {"content": "?"}])
     with pytest.raises(MessageError, match="take one with"):
         cml.lint("hello")
+    with pytest.raises(MessageError, match="one conversation at a time"):
+        cml.lint(cml.datasets.load("coding"))
+    with pytest.raises(ProjectionError, match="budget must be a whole number"):
+        cml.lint(ours, budget="3")
 
 
 def test_a_budget_and_its_tenth():
