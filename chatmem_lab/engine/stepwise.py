@@ -11,10 +11,10 @@ import numpy as np
 from chatmem_lab.engine.layout import _CATEGORY, Layout
 from chatmem_lab.engine.trace import Span, Trace
 from chatmem_lab.keeper import Event, Keeper
-from chatmem_lab.messages import FAULTS, INSTRUCTION_ROLES, count_faults
+from chatmem_lab.messages import FAULTS, INSTRUCTION_ROLES, FaultCounter
 from chatmem_lab.policies import Policy, Preset
 from chatmem_lab.tokens import COUNT_KINDS
-from chatmem_lab.window import Slot
+from chatmem_lab.window import Slot, Unit, Window
 
 __all__ = ["replay_stepwise"]
 
@@ -53,6 +53,8 @@ class _Recorder:
         self.changed_from = float("inf")
         #: Slots that the last request showed and that have left since.
         self.left_since: list[Slot] = []
+        self._fault_counter = FaultCounter()
+        self._counted_upto = float("-inf")
 
     def entered(self, slot: Slot) -> None:
         self._add(slot, 1)
@@ -89,6 +91,22 @@ class _Recorder:
     def was_shown(self, slot: Slot) -> bool:
         """Whether the request before this one held `slot`."""
         return self._since[id(slot)] < self.request
+
+    def faults_of(self, window: Window) -> dict[str, int]:
+        """The faults of `window`; where it has only grown, of what is new and of nothing else."""
+        if self.changed_from != float("inf"):
+            self._fault_counter, self._counted_upto = FaultCounter(), float("-inf")
+        new: list[Unit] = []
+        for unit in window.units_backwards:
+            if unit.slots[-1].order <= self._counted_upto:
+                break
+            new.append(unit)
+        for unit in reversed(new):
+            for slot in unit.slots:
+                if slot.order > self._counted_upto:
+                    self._fault_counter.add(slot.message)
+                    self._counted_upto = slot.order
+        return self._fault_counter.faults
 
     def next_request(self) -> None:
         """What is in the window now, the request has seen."""
@@ -196,7 +214,7 @@ def _faults(
     if strict:
         faults = list(recorder.fault_counts)
     else:
-        found = count_faults(keeper.window.messages)
+        found = recorder.faults_of(keeper.window)
         faults = [found.get(kind, 0) for kind in FAULTS]
     faults[_EMPTY_WINDOW] = int(not len(keeper.window))
     if not strict and not recorder.instructions:

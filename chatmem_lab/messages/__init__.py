@@ -1,7 +1,7 @@
 """The values: messages, their parts, units, turns, requests, conversations."""
 
 from chatmem_lab.messages.conversation import Conversation, RecordedEvent
-from chatmem_lab.messages.faults import FAULTS, count_faults
+from chatmem_lab.messages.faults import FAULTS, FaultCounter, count_faults
 from chatmem_lab.messages.json_form import from_json, to_json
 from chatmem_lab.messages.message import (
     INSTRUCTION_ROLES,
@@ -33,6 +33,7 @@ __all__ = [
     "INSTRUCTION_ROLES",
     "Audio",
     "Conversation",
+    "FaultCounter",
     "File",
     "Image",
     "Message",

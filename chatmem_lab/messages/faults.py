@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from chatmem_lab.messages.message import Message
 from chatmem_lab.messages.units import Segmenter
 
-__all__ = ["FAULTS", "count_faults"]
+__all__ = ["FAULTS", "FaultCounter", "count_faults"]
 
 #: Every kind of fault, in the order of the columns of `study.validity`.
 FAULTS = (
@@ -32,19 +32,46 @@ def count_faults(messages: Iterable[Message]) -> dict[str, int]:
     >>> count_faults([user("hi"), tool_output("c9", "42")])
     {'orphan_result': 1}
     """
-    segmenter = Segmenter()
-    faults: dict[str, int] = {}
-
-    def add(kind: str, n: int) -> None:
-        if n:
-            faults[kind] = faults.get(kind, 0) + n
-
+    counter = FaultCounter()
     for message in messages:
+        counter.add(message)
+    return counter.faults
+
+
+class FaultCounter:
+    """The same, message by message: what was counted is not counted again.
+
+    Examples
+    --------
+    >>> from chatmem_lab.messages import tool_output, user
+    >>> counter = FaultCounter()
+    >>> counter.add(user("hi"))
+    >>> counter.add(tool_output("c9", "42"))
+    >>> counter.faults
+    {'orphan_result': 1}
+    """
+
+    def __init__(self) -> None:
+        self._segmenter = Segmenter()
+        self._faults: dict[str, int] = {}
+
+    def add(self, message: Message) -> None:
+        """`message` follows the others."""
         if message.role == "tool":
-            add("orphan_result", not segmenter.answers(message))
+            _add(self._faults, "orphan_result", not self._segmenter.answers(message))
         else:
-            add("unanswered_call", len(segmenter.open_calls))
-        add("blank_message", message.is_blank)
-        segmenter.joins(message)
-    add("unanswered_call", len(segmenter.open_calls))
-    return faults
+            _add(self._faults, "unanswered_call", len(self._segmenter.open_calls))
+        _add(self._faults, "blank_message", message.is_blank)
+        self._segmenter.joins(message)
+
+    @property
+    def faults(self) -> dict[str, int]:
+        """By kind, as if nothing more came: calls that are still open are unanswered."""
+        found = dict(self._faults)
+        _add(found, "unanswered_call", len(self._segmenter.open_calls))
+        return found
+
+
+def _add(faults: dict[str, int], kind: str, n: int) -> None:
+    if n:
+        faults[kind] = faults.get(kind, 0) + n
