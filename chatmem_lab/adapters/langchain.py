@@ -119,6 +119,9 @@ class LangChainContextEditing(LangChainAdapter):
 class LangChainSummarization(LangChainAdapter):
     """``SummarizationMiddleware``: what it leaves is the agent's state from then on.
 
+    The summarizer is shown the messages alone, and charged for them. With
+    `LangChainMiddleware` it is given, and charged for, LangChain's whole prompt.
+
     Examples
     --------
     >>> LangChainSummarization(Messages(40), summarizer=Truncate(500))
@@ -130,6 +133,7 @@ class LangChainSummarization(LangChainAdapter):
     keep: Amount = Messages(20)
     trim_tokens_to_summarize: Annotated[int, Bounds(1)] | None = 4_000
     context_tokens: Annotated[int, Bounds(1)] | None = None
+    token_counter: str = "approximate"
     summarizer: Summarizer = field(default_factory=Truncate)
 
     def left(self, messages: list[Any], runtime: LangChainRuntime) -> Any:
@@ -138,12 +142,14 @@ class LangChainSummarization(LangChainAdapter):
         def summarize(shown: Sequence[Any]) -> str:
             return runtime.calls.answer(list(map(our_message, shown)), self.summarizer)
 
+        counter = {} if self.token_counter == "approximate" else {"token_counter": runtime.count}
         middleware = SummarizationMiddleware(
             answering_model(runtime, self.summarizer, self.context_tokens),
             trigger=None if self.trigger is None else _size(self.trigger),
             keep=_size(self.keep),
             trim_tokens_to_summarize=self.trim_tokens_to_summarize,
             summarizer=summarize,
+            **counter,
         )
         update = middleware.before_model({"messages": messages}, runtime=None)  # type: ignore[typeddict-item, arg-type]
         return None if update is None else update["messages"][1:]

@@ -10,10 +10,11 @@ import chatmem_lab as cml
 from chatmem_lab.engine import Layout, replay_stepwise
 from chatmem_lab.messages import Conversation, Message
 from chatmem_lab.policies import Preset, split_preset
+from chatmem_lab.summarizers import Summary, SummaryRequest
 from chatmem_lab.testing.length_counter import LengthCounter
 from chatmem_lab.tokens import counter
 
-__all__ = ["assert_same_windows", "real_conversations", "sent", "shown"]
+__all__ = ["Numbered", "assert_same_windows", "real_conversations", "sent", "shown"]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BESIDE = ROOT.parent / "shared" / "transcripts"
@@ -78,6 +79,17 @@ def assert_same_windows(
         whole = [sent(m) for m in conversation.messages[: conversation.requests[request]]]
         touched += mine != whole
     return touched
+
+
+class Numbered:
+    """A summarizer whose answers say the how many-th they are; it keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.requests: list[SummaryRequest] = []
+
+    def summarize(self, request: SummaryRequest) -> Summary:
+        self.requests.append(request)
+        return Summary(text=f"summary number {len(self.requests)}")
 
 
 def openai_counter():

@@ -10,6 +10,7 @@ from chatmem_lab.adapters import (
     LangChainSummarization,
     LangChainTrimMessages,
 )
+from chatmem_lab.policies import Preset, split_preset
 from chatmem_lab.policies.amounts import Messages, Share, Tokens
 from chatmem_lab.policies.presets import (
     langchain_context_editing,
@@ -17,10 +18,12 @@ from chatmem_lab.policies.presets import (
     langchain_trim_messages,
 )
 from chatmem_lab.summarizers import summarizer_from
+from chatmem_lab.testing import LengthCounter
 from chatmem_lab.testing.strategies import conversations
-from parity import assert_same_windows, openai_counter, real_conversations, shown
+from parity import Numbered, assert_same_windows, openai_counter, real_conversations, shown
 
 COUNT = openai_counter()
+PREFIX = "Here is a summary of the conversation to date:\n\n"
 
 
 def brief(messages):
@@ -75,6 +78,9 @@ PAIRS = {
     "summarization at 24 messages": summarized(trigger=Messages(24)),
     "summarization at 2,000 tokens": summarized(trigger=Tokens(2_000), keep=Tokens(800)),
     "summarization, shares": summarized(trigger=Share(0.5), keep=Share(0.2), context_tokens=5_000),
+    "summarization, counted": summarized(
+        trigger=Tokens(2_500), keep=Tokens(700), token_counter="replay"
+    ),
     "summarization, little is read": summarized(
         trigger=Messages(20), keep=Messages(6), trim_tokens_to_summarize=60
     ),
@@ -111,6 +117,31 @@ def test_the_same_windows_on_real_conversations(pair):
 @given(conversation=conversations())
 def test_the_same_windows_on_generated_conversations(preset, adapter, conversation):
     assert_same_windows(conversation, preset, adapter)
+
+
+@pytest.mark.parametrize("room", [400, 4_000, None])
+def test_both_summarizers_are_shown_the_same(room):
+    """The framework shows an earlier summary as the first of the messages."""
+    options = {"trigger": Messages(16), "keep": Messages(6), "trim_tokens_to_summarize": room}
+    compared = continued = 0
+    for conversation in real_conversations():
+        ours, theirs = Numbered(), Numbered()
+        preset = langchain_summarization(ours, **options)
+        _, rules = split_preset(preset)
+        adapter = Preset(LangChainSummarization(summarizer=theirs, **options), rules)
+        for policy in (preset, adapter):
+            cml.replay(conversation, policy, counter=LengthCounter())
+        for mine, other in zip(ours.requests, theirs.requests, strict=True):
+            before = [] if mine.previous is None else [PREFIX + mine.previous]
+            told = before + [message.text for message in mine.messages]
+            shown = [message.text for message in other.messages]
+            # The oldest that it is shown may have lost its beginning.
+            assert told[1:] == shown[1:]
+            assert told[0].endswith(shown[0])
+            compared += 1
+            continued += mine.previous is not None
+    assert compared > 20
+    assert (continued > 5) is (room != 400)
 
 
 def test_any_middleware_of_the_framework_can_be_run():

@@ -12,10 +12,10 @@ from chatmem_lab.adapters import LangMemSummarizeMessages
 from chatmem_lab.messages import Conversation, ToolCall, assistant, tool_output, user
 from chatmem_lab.policies import Preset, split_preset
 from chatmem_lab.policies.presets import langmem_summarize_messages
-from chatmem_lab.summarizers import Summary, summarizer_from
+from chatmem_lab.summarizers import summarizer_from
 from chatmem_lab.testing import LengthCounter
 from chatmem_lab.testing.strategies import conversations
-from parity import assert_same_windows, openai_counter, real_conversations
+from parity import Numbered, assert_same_windows, openai_counter, real_conversations
 
 COUNT = openai_counter()
 
@@ -99,18 +99,6 @@ def answered(pending, group):
     ]
 
 
-class Numbered:
-    """Counts its summaries; `asked` has the texts of each request."""
-
-    def __init__(self):
-        self.asked: list = []
-
-    def summarize(self, request):
-        texts = [message.text for message in request.messages if message.text]
-        self.asked.append((request.previous, texts))
-        return Summary(text=f"summary number {len(self.asked)}")
-
-
 def test_both_summarizers_are_shown_the_same():
     """The framework's question stands behind the messages, and tells the summary so far."""
     compared = continued = 0
@@ -122,16 +110,20 @@ def test_both_summarizers_are_shown_the_same():
         adapter = LangMemSummarizeMessages(1_500, summarizer=theirs, **options)
         cml.replay(conversation, preset, counter=LengthCounter())
         cml.replay(conversation, Preset(adapter, rules), counter=LengthCounter())
-        assert len(ours.asked) == len(theirs.asked)
-        for (previous, mine), (_, (*other, question)) in zip(ours.asked, theirs.asked):
-            assert (previous or "Create a summary of the conversation above:") in question
+        for mine, other in zip(ours.requests, theirs.requests, strict=True):
+            *shown, question = texts(other)
+            assert (mine.previous or "Create a summary of the conversation above:") in question
             # The oldest that it is shown may have lost its beginning.
-            assert mine[1:] == other[1:]
-            assert mine[0].endswith(other[0])
+            assert texts(mine)[1:] == shown[1:]
+            assert texts(mine)[0].endswith(shown[0])
             compared += 1
-            continued += previous is not None
+            continued += mine.previous is not None
     assert compared > 20
     assert continued > 5
+
+
+def texts(request):
+    return [message.text for message in request.messages if message.text]
 
 
 def test_results_out_of_order_make_it_fail_from_then_on():

@@ -298,10 +298,12 @@ class LangChainSummary(_Loose):
     keep: Amount = Messages(20)
     trim_tokens_to_summarize: Annotated[int, Bounds(1)] | None = 4_000
     context_tokens: Annotated[int, Bounds(1)] | None = None
+    token_counter: str = "approximate"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_summarizer("LangChainSummary", self.summarizer)
+        check_counter("LangChainSummary", self.token_counter)
         amounts = {"keep": self.keep}
         if self.trigger is not None:
             amounts["trigger"] = self.trigger
@@ -315,14 +317,17 @@ class LangChainSummary(_Loose):
         units = [unit for unit in window.units if unit.role not in INSTRUCTION_ROLES]
         if isinstance(self.trigger, Messages) and len(units) < self.trigger.n:
             return KEEP
-        counts = [approximate_tokens(unit.messages[0]) for unit in units]
+        count = counting(window, self.token_counter)
+        counts = [count(unit.messages[0]) for unit in units]
         if not isinstance(self.trigger, Messages) and sum(counts) < self._tokens(self.trigger):
             return KEEP
         cut = _safe_cut(units, self._cut(units, counts))
         if cut <= 0:
             return KEEP
         room = self.trim_tokens_to_summarize
-        shown = units[:cut] if room is None else newest_that_fit(units[:cut], counts[:cut], room)
+        shown = units[:cut]
+        if room is not None:
+            shown = newest_that_fit(shown, counts[:cut], room, count)
         unseen = tuple(unit for unit in units[:cut] if unit not in shown)
         reason = f"over {self.trigger!r}"
         if not shown:
@@ -357,7 +362,7 @@ def newest_that_fit(
     units: Sequence[Unit],
     counts: Sequence[int],
     room: int,
-    count: Callable[[Message], int] = approximate_tokens,
+    count: Callable[[Message], int],
 ) -> list[Unit]:
     """What a summarizer is shown of what leaves: the newest that fit, from a user message on.
 
@@ -500,6 +505,7 @@ def langchain_summarization(
     keep: Amount = Messages(20),
     trim_tokens_to_summarize: int | None = 4_000,
     context_tokens: int | None = None,
+    token_counter: str = "approximate",
 ) -> Preset:
     """LangChain's `SummarizationMiddleware`: the oldest messages become a user message in front.
 
@@ -512,10 +518,12 @@ def langchain_summarization(
     ----------
     summarizer : Summarizer
     trigger, keep : Messages, Tokens or Share
-        A `Share` is one of `context_tokens`. Tokens are LangChain's: four characters each.
+        A `Share` is one of `context_tokens`.
     trim_tokens_to_summarize : int, optional
     context_tokens : int, optional
         The model's context window.
+    token_counter : {"approximate", "replay"}
+        LangChain's four characters a token, or the replay's counter.
 
     Examples
     --------
@@ -529,6 +537,7 @@ def langchain_summarization(
         "keep": keep,
         "trim_tokens_to_summarize": trim_tokens_to_summarize,
         "context_tokens": context_tokens,
+        "token_counter": token_counter,
     }
     return named_preset(
         langchain_summarization,
