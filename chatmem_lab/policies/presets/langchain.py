@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import accumulate, takewhile
 from typing import Annotated, Any, ClassVar, Literal
@@ -93,6 +93,19 @@ def approximate_tokens(message: Message) -> int:
 def counting(window: Window, token_counter: str) -> Callable[[Message], int]:
     """How messages are counted: as LangChain does, or as the replay does."""
     return approximate_tokens if token_counter == "approximate" else window.count
+
+
+def counts_of(window: Window, units: Sequence[Unit], token_counter: str) -> list[int]:
+    """The counts of the messages of `units`; none is counted at two requests."""
+    count = counting(window, token_counter)
+    known: dict[int, tuple[Message, int]] = window.scratch.get(counts_of, {})
+    now: dict[int, tuple[Message, int]] = {}
+    for unit in units:
+        message = unit.slots[0].message
+        found = known.get(id(message))
+        now[id(message)] = (message, count(message)) if found is None else found
+    window.scratch[counts_of] = now
+    return [now[id(unit.slots[0].message)][1] for unit in units]
 
 
 def check_counter(name: str, token_counter: str) -> None:
@@ -246,19 +259,16 @@ class LangChainClearToolUses(_Loose):
 
     def revise(self, window: Window) -> Revision:
         count = counting(window, self.token_counter)
-        slots = [u.slots[0] for u in window.units if u.role not in INSTRUCTION_ROLES]
-        total = sum(count(slot.message) for slot in slots)
-        if total <= self.trigger:
+        units = [unit for unit in window.units if unit.role not in INSTRUCTION_ROLES]
+        if sum(counts_of(window, units, self.token_counter)) <= self.trigger:
             return KEEP
-        results = [at for at, slot in enumerate(slots) if slot.message.role == "tool"]
         replace: dict[Slot, Message] = {}
         cleared = 0
-        for at in results[: max(0, len(results) - self.keep)]:
-            caller = next((s for s in slots[:at][::-1] if s.message.role == "assistant"), None)
-            call = None if caller is None else self._called(slots[at].message, caller.message)
-            if caller is None or call is None:
+        for caller, result in self._old_results(units):
+            call = self._called(result.message, caller.message)
+            if call is None:
                 continue
-            changed = {slots[at]: slots[at].message.with_text(self.placeholder)}
+            changed = {result: result.message.with_text(self.placeholder)}
             if self.clear_tool_inputs:
                 changed[caller] = _without_input(replace.get(caller, caller.message), call.id)
             for slot, message in changed.items():
@@ -271,6 +281,20 @@ class LangChainClearToolUses(_Loose):
         return Revision(
             replace=replace, replaced_as="clear", reason=f"over {self.trigger:,} tokens"
         )
+
+    def _old_results(self, units: Sequence[Unit]) -> Iterator[tuple[Slot, Slot]]:
+        """The results that are not kept, each with the assistant message before it."""
+        left = sum(unit.role == "tool" for unit in units) - self.keep
+        caller: Slot | None = None
+        for unit in units:
+            if left <= 0:
+                break
+            if unit.role == "assistant":
+                caller = unit.slots[0]
+            elif unit.role == "tool":
+                left -= 1
+                if caller is not None:
+                    yield caller, unit.slots[0]
 
     def _called(self, result: Message, caller: Message) -> ToolCall | None:
         """The call that `result` answers, in the message right before the results."""
@@ -318,7 +342,7 @@ class LangChainSummary(_Loose):
         if isinstance(self.trigger, Messages) and len(units) < self.trigger.n:
             return KEEP
         count = counting(window, self.token_counter)
-        counts = [count(unit.messages[0]) for unit in units]
+        counts = counts_of(window, units, self.token_counter)
         if not isinstance(self.trigger, Messages) and sum(counts) < self._tokens(self.trigger):
             return KEEP
         cut = _safe_cut(units, self._cut(units, counts))

@@ -21,6 +21,7 @@ from chatmem_lab.policies.presets.langchain import (
     call_arguments,
     check_counter,
     counting,
+    counts_of,
     newest_that_fit,
 )
 from chatmem_lab.policies.presets.naming import named_preset
@@ -83,7 +84,7 @@ class LangMemRunningSummary(Policy):
     def revise(self, window: Window) -> Revision:
         thread = _thread(window)
         count = counting(window, self.token_counter)
-        counts = [count(unit.messages[0]) for unit in thread.rest]
+        counts = counts_of(window, thread.rest, self.token_counter)
         room = self.max_tokens - self.max_summary_tokens
         if thread.system is not None:
             room -= count(thread.system.messages[0])
