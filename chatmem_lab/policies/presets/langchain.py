@@ -271,10 +271,13 @@ class LangChainClearToolUses(_Loose):
             changed = {result: result.message.with_text(self.placeholder)}
             if self.clear_tool_inputs:
                 changed[caller] = _without_input(replace.get(caller, caller.message), call.id)
-            for slot, message in changed.items():
-                cleared += count(replace.get(slot, slot.message)) - count(message)
+            if self.clear_at_least:
+                cleared += sum(
+                    count(replace.get(slot, slot.message)) - count(message)
+                    for slot, message in changed.items()
+                )
             replace.update(changed)
-            if self.clear_at_least and max(0, cleared) >= self.clear_at_least:
+            if self.clear_at_least and cleared >= self.clear_at_least:
                 break
         if not replace:
             return KEEP
