@@ -29,6 +29,8 @@ PAGE = Path(__file__).resolve().parent / "policies.md"
 
 #: Small enough that each policy acts on conversations of fifty to a hundred messages.
 SMALL: dict[str, object] = {
+    "keep_messages": 8,
+    "max_part_chars": 800,
     "attention_window": 6,
     "compaction_interval": 2,
     "max_events": 24,
@@ -72,6 +74,7 @@ OWN: dict[str, dict[str, object]] = {
     "anthropic-compaction": {"trigger": 3_000},
     "anthropic-context-editing": {"trigger": 3_000},
     "clamp-tool-results": {"head": 200, "tail": 200},
+    "pydantic-ai-clamp-oversized": {"keep_head_chars": 200, "keep_tail_chars": 200},
     "langchain-context-editing": {"trigger": 1_500},
     "summarize-in-place": {"max_tokens": 300},
 }

@@ -64,13 +64,25 @@ def clean(notebook: NotebookNode) -> NotebookNode:
         )
         cell.pop("attachments", None)
         if cell.cell_type == "code":
-            cell.outputs = [_cleaned_output(o) for o in cell.outputs if not _is_noise(o)]
+            kept = [_cleaned_output(o) for o in cell.outputs if not _is_noise(o)]
+            cell.outputs = _streams_whole(kept)
     _number_anew(cleaned)
     return cleaned
 
 
 def _is_noise(output: NotebookNode) -> bool:
     return output.output_type == "stream" and output.name == "stderr"
+
+
+def _streams_whole(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """What was printed in one go is one output, in however many pieces the kernel sent it."""
+    whole: list[NotebookNode] = []
+    for output in outputs:
+        if output.output_type == "stream" and whole and whole[-1].output_type == "stream":
+            whole[-1].text += output.text
+        else:
+            whole.append(output)
+    return whole
 
 
 def _cleaned_output(output: NotebookNode) -> NotebookNode:

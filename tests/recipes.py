@@ -66,6 +66,12 @@ RECIPES = {
     "openai-agents-session-limit": "openai-agents-session-limit:5",
     "openai-agents-tool-output-trimmer": "openai-agents-tool-output-trimmer:1,"
     "max_output_chars=60,preview_chars=5",
+    "pydantic-ai-clamp-oversized": "pydantic-ai-clamp-oversized:20,keep_head_chars=3,"
+    "keep_tail_chars=2",
+    "pydantic-ai-clear-tool-results": "pydantic-ai-clear-tool-results:3,keep_pairs=1",
+    "pydantic-ai-deduplicate-file-reads": "pydantic-ai-deduplicate-file-reads:look+read,"
+    "path_argument=q",
+    "pydantic-ai-sliding-window": "pydantic-ai-sliding-window:4,keep_messages=2",
     "relevance-window": "relevance-window:90,low=70,keep_newest=1",
     "semantic-kernel-summarization": "semantic-kernel-summarization:truncate:40,target_count=3,"
     "auto_reduce=true",

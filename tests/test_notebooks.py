@@ -65,7 +65,8 @@ def test_clean_keeps_what_a_reader_sees_and_nothing_else():
                 metadata={"tags": ["keep"], "execution": {"iopub.execute_input": "2026-01-01"}},
                 outputs=[
                     new_output("stream", name="stderr", text="100%|####|"),
-                    new_output("stream", name="stdout", text="30 requests\n"),
+                    new_output("stream", name="stdout", text="30 req"),
+                    new_output("stream", name="stdout", text="uests\n"),
                     new_output(
                         "execute_result",
                         execution_count=7,

@@ -31,6 +31,14 @@ from chatmem_lab.adapters.openai_agents import (
     OpenAIAgentsToolOutputTrimmer,
 )
 from chatmem_lab.adapters.openai_messages import OpenAIFunction, openai_function
+from chatmem_lab.adapters.pydantic_ai import (
+    PydanticAICapability,
+    PydanticAIClampOversized,
+    PydanticAIClearToolResults,
+    PydanticAIDeduplicateFileReads,
+    PydanticAIHistoryProcessor,
+    PydanticAISlidingWindow,
+)
 from chatmem_lab.adapters.semantic_kernel import (
     SemanticKernelReducer,
     SemanticKernelSummarization,
@@ -60,6 +68,12 @@ __all__ = [
     "OpenAIAgentsSessionLimit",
     "OpenAIAgentsToolOutputTrimmer",
     "OpenAIFunction",
+    "PydanticAICapability",
+    "PydanticAIClampOversized",
+    "PydanticAIClearToolResults",
+    "PydanticAIDeduplicateFileReads",
+    "PydanticAIHistoryProcessor",
+    "PydanticAISlidingWindow",
     "Raised",
     "SemanticKernelReducer",
     "SemanticKernelSummarization",

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from chatmem_lab.adapters.adapter import Answer
 from chatmem_lab.messages import INSTRUCTION_ROLES, Message
 
-__all__ = ["Exchange", "grouped_results"]
+__all__ = ["Exchange", "grouped_results", "with_instructions"]
 
 T = TypeVar("T")
 
@@ -29,6 +29,24 @@ def grouped_results(messages: Sequence[Message]) -> list[tuple[int, ...]]:
         else:
             groups.append([at])
     return [tuple(group) for group in groups]
+
+
+def with_instructions(messages: Sequence[Message], answers: Iterable[Answer]) -> list[Answer]:
+    """The answers, with instructions where they stood among `messages`.
+
+    >>> from chatmem_lab.messages import system, user
+    >>> given = [system("s"), user("q"), system("t"), user("r")]
+    >>> [at for at, _ in with_instructions(given, [(1, given[1]), (3, given[3])])]
+    [0, 1, 2, 3]
+    """
+    waiting = [at for at, message in enumerate(messages) if message.role in INSTRUCTION_ROLES]
+    merged: list[Answer] = []
+    for at, message in answers:
+        while waiting and at is not None and waiting[0] < at:
+            merged.append((waiting[0], messages[waiting[0]]))
+            waiting.pop(0)
+        merged.append((at, message))
+    return [*merged, *((at, messages[at]) for at in waiting)]
 
 
 class Exchange(Generic[T]):

@@ -19,10 +19,11 @@ __all__ = ["ClampToolResults"]
 class ClampToolResults(Policy):
     """Tool results longer than `head` and `tail` together lose what is between.
 
-    Pydantic AI harness's ``ClampOversizedMessages`` (2,000 and 2,000 characters) and the first
-    thing that Strands does when a request overflows (200 and 200). Cut only where that is
-    smaller, and never inside a character that is made of several. With ``keep=0`` a result
-    is cut when it comes, before any request sends it, so that no prefix breaks.
+    The first thing that Strands does when a request overflows (200 and 200 characters); the
+    defaults are those with which Pydantic AI harness clamps the model's own long messages.
+    Cut only where that is smaller, and never inside a character that is made of several. With
+    ``keep=0`` a result is cut when it comes, before any request sends it, so that no prefix
+    breaks.
 
     Parameters
     ----------

@@ -89,6 +89,16 @@ from chatmem_lab.policies.presets.openai_agents import (
     openai_agents_session_limit,
     openai_agents_tool_output_trimmer,
 )
+from chatmem_lab.policies.presets.pydantic_ai import (
+    PydanticAIClamp,
+    PydanticAIClear,
+    PydanticAIDeduplicate,
+    PydanticAIWindow,
+    pydantic_ai_clamp_oversized,
+    pydantic_ai_clear_tool_results,
+    pydantic_ai_deduplicate_file_reads,
+    pydantic_ai_sliding_window,
+)
 from chatmem_lab.policies.presets.semantic_kernel import (
     SemanticKernelSummarizing,
     SemanticKernelTruncating,
@@ -130,6 +140,10 @@ __all__ = [
     "OpenAIAgentsOnce",
     "OpenAIAgentsOutputTrim",
     "OpenAIAgentsSessionTail",
+    "PydanticAIClamp",
+    "PydanticAIClear",
+    "PydanticAIDeduplicate",
+    "PydanticAIWindow",
     "SemanticKernelSummarizing",
     "SemanticKernelTruncating",
     "SpringAIMessageWindow",
@@ -177,6 +191,10 @@ __all__ = [
     "openhands_observation_masking",
     "openhands_recent_events",
     "openhands_summarizing",
+    "pydantic_ai_clamp_oversized",
+    "pydantic_ai_clear_tool_results",
+    "pydantic_ai_deduplicate_file_reads",
+    "pydantic_ai_sliding_window",
     "semantic_kernel_summarization",
     "semantic_kernel_truncation",
     "spring_ai_message_window",
