@@ -4,6 +4,16 @@ Each framework has a module of its own, which imports it when it is used.
 """
 
 from chatmem_lab.adapters.adapter import Adapter, Answer, Raised, Session, adapters_in
+from chatmem_lab.adapters.agent_framework import (
+    AgentFrameworkContextWindow,
+    AgentFrameworkSelectiveToolCall,
+    AgentFrameworkSlidingWindow,
+    AgentFrameworkStrategy,
+    AgentFrameworkSummarization,
+    AgentFrameworkTokenBudget,
+    AgentFrameworkToolResult,
+    AgentFrameworkTruncation,
+)
 from chatmem_lab.adapters.answering import ModelCalls
 from chatmem_lab.adapters.autogen import (
     AutoGenBuffered,
@@ -48,6 +58,14 @@ from chatmem_lab.adapters.strands import StrandsManager, StrandsSlidingWindow, S
 
 __all__ = [
     "Adapter",
+    "AgentFrameworkContextWindow",
+    "AgentFrameworkSelectiveToolCall",
+    "AgentFrameworkSlidingWindow",
+    "AgentFrameworkStrategy",
+    "AgentFrameworkSummarization",
+    "AgentFrameworkTokenBudget",
+    "AgentFrameworkToolResult",
+    "AgentFrameworkTruncation",
     "Answer",
     "AutoGenBuffered",
     "AutoGenContext",

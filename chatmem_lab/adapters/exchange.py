@@ -13,8 +13,12 @@ __all__ = ["Exchange", "grouped_results", "with_instructions"]
 T = TypeVar("T")
 
 
-def grouped_results(messages: Sequence[Message]) -> list[tuple[int, ...]]:
-    """The places of all but instructions, results that follow one another together.
+def grouped_results(
+    messages: Sequence[Message], *, instructions: bool = False
+) -> list[tuple[int, ...]]:
+    """The places of the messages, results that follow one another together.
+
+    Without `instructions`, system and developer messages are left out.
 
     >>> from chatmem_lab.messages import system, tool_output, user
     >>> grouped_results([system("s"), user("q"), tool_output("a", "1"), tool_output("b", "2")])
@@ -22,7 +26,7 @@ def grouped_results(messages: Sequence[Message]) -> list[tuple[int, ...]]:
     """
     groups: list[list[int]] = []
     for at, message in enumerate(messages):
-        if message.role in INSTRUCTION_ROLES:
+        if message.role in INSTRUCTION_ROLES and not instructions:
             continue
         if message.role == "tool" and groups and messages[groups[-1][0]].role == "tool":
             groups[-1].append(at)
