@@ -7,16 +7,11 @@ from typing import Annotated, Literal
 
 from chatmem_lab.errors import PolicyError
 from chatmem_lab.policies.amounts import Amount, Messages, Share, Turns
-from chatmem_lab.policies.amounts_of_window import (
-    beyond_kept_tail,
-    check_amounts,
-    check_summarizer,
-    weigh,
-)
+from chatmem_lab.policies.amounts_of_window import check_amounts, check_summarizer, weigh
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.policy import Policy
 from chatmem_lab.summarizers import Summarizer
-from chatmem_lab.window import KEEP, Revision, SummaryForm, Window
+from chatmem_lab.window import KEEP, Revision, SummaryForm, Unit, Window
 
 __all__ = ["AppendSegments"]
 
@@ -68,15 +63,8 @@ class AppendSegments(Policy):
             )
 
     def revise(self, window: Window) -> Revision:
-        if not self._may_have_enough(window):
-            return KEEP
-        fold = [
-            unit
-            for unit in beyond_kept_tail(window, self.keep, None)
-            if not unit.is_made and not unit.is_summary
-        ]
-        assert not isinstance(self.segment, Share)
-        if not fold or sum(map(weigh(self.segment), fold)) < self.segment.n:
+        fold = self._between(window)
+        if not fold or sum(map(weigh(self.segment), fold)) < self._of(self.segment):
             return KEEP
         return Revision(
             fold=tuple(fold),
@@ -87,12 +75,26 @@ class AppendSegments(Policy):
             reason=f"{self.segment!r} beyond the newest {self.keep!r}",
         )
 
-    def _may_have_enough(self, window: Window) -> bool:
-        """Without looking at the units: whether there can be so much beyond the tail."""
-        match self.keep:
-            case Messages(n):
-                return len(window) - window.instruction_messages > n
-            case Turns(n):
-                return window.turn_count > n
-        assert not isinstance(self.keep, Share)
-        return window.message_tokens - window.instruction_tokens > self.keep.n
+    def _between(self, window: Window) -> list[Unit]:
+        """What stands between the newest segment and the kept tail; nothing before is read."""
+        room, weight = self._of(self.keep), weigh(self.keep)
+        is_tail = True
+        found: list[Unit] = []
+        for unit in window.units_backwards:
+            if unit.is_instruction:
+                continue
+            if unit is not window.newest:
+                if unit.is_made or unit.is_summary:
+                    break
+                is_tail = is_tail and weight(unit) <= room
+            if not is_tail:
+                if not window.is_pinned(unit):
+                    found.append(unit)
+                continue
+            room -= weight(unit)
+            is_tail = not (isinstance(self.keep, Turns) and room <= 0)
+        return found[::-1]
+
+    def _of(self, amount: Amount) -> int:
+        assert not isinstance(amount, Share)
+        return amount.n
