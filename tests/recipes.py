@@ -8,6 +8,8 @@ __all__ = ["LIVE", "NAMES", "RECIPES", "small"]
 
 #: The others are tried with their defaults.
 RECIPES = {
+    "agent-framework-sliding-window": "agent-framework-sliding-window:3",
+    "agent-framework-truncation": "agent-framework-truncation:5,compact_to=3",
     "aider-chat-history": "aider-chat-history:truncate:30,context_tokens=100",
     "anthropic-compaction": "anthropic-compaction:truncate:30,trigger=60",
     "anthropic-context-editing": "anthropic-context-editing:10,keep=0",

@@ -1,6 +1,6 @@
 """Pydantic AI's history processors and the compactions of its harness, before each request.
 
-Read in pydantic-ai-slim 2.68.0 and pydantic-ai-harness 0.62.0. The agent's instructions are
+Read in pydantic-ai-slim 2.62.0 and pydantic-ai-harness 0.62.0. The agent's instructions are
 not among its messages: they stay. All results of one answer are one message there. What they
 leave is the run's history from then on.
 """

@@ -4,6 +4,14 @@ Loose by contract where those systems are: what they do to tool pairs and system
 is done here too, and counts as faults.
 """
 
+from chatmem_lab.policies.presets.agent_framework import (
+    AgentFrameworkRecentGroups,
+    AgentFrameworkRecentTools,
+    AgentFrameworkTruncated,
+    agent_framework_selective_tool_call,
+    agent_framework_sliding_window,
+    agent_framework_truncation,
+)
 from chatmem_lab.policies.presets.ai4j import (
     AI4JMessageWindow,
     AI4JSummary,
@@ -124,6 +132,9 @@ __all__ = [
     "AI4JSummary",
     "AI4JToolResultStub",
     "AI4JTurnCompaction",
+    "AgentFrameworkRecentGroups",
+    "AgentFrameworkRecentTools",
+    "AgentFrameworkTruncated",
     "AutoGenBuffer",
     "AutoGenHeadTail",
     "AutoGenTokenLimit",
@@ -150,6 +161,9 @@ __all__ = [
     "StrandsBeforeCall",
     "StrandsSummaryRound",
     "StrandsTurnEnd",
+    "agent_framework_selective_tool_call",
+    "agent_framework_sliding_window",
+    "agent_framework_truncation",
     "ai4j_agent_unbounded",
     "ai4j_agent_window",
     "ai4j_context_projection",

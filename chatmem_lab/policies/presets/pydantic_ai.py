@@ -1,6 +1,6 @@
 """Pydantic AI harness: its compactions that need no model, triggered by messages.
 
-Source: pydantic-ai-harness 0.62.0 on pydantic-ai-slim 2.68.0, read on 2026-12-01. The agent's
+Source: pydantic-ai-harness 0.62.0 on pydantic-ai-slim 2.62.0, read on 2026-12-01. The agent's
 instructions are not among its messages: they stay. The results of one answer are one message
 there. What a compaction leaves is the history from then on.
 """
