@@ -54,7 +54,7 @@ def _is_thought(unit: Unit) -> bool:
     return reasoned and not message.text and not message.tool_calls
 
 
-def _groups(window: Window) -> list[list[Unit]]:
+def groups_of(window: Window) -> list[list[Unit]]:
     """The framework's groups, each where it begins.
 
     Reasoning belongs to the call after it, a result to the call before it; where messages
@@ -111,7 +111,7 @@ class AgentFrameworkRecentGroups(_Compaction):
     preserve_system: bool = True
 
     def revise(self, window: Window) -> Revision:
-        groups = _groups(window)
+        groups = groups_of(window)
         others = [group for group in groups if not _is_instruction(group)]
         gone = others[: -self.keep_last_groups]
         if not self.preserve_system:
@@ -126,7 +126,7 @@ class AgentFrameworkRecentTools(_Compaction):
     keep_last_tool_call_groups: Annotated[int, Bounds(0)] = 1
 
     def revise(self, window: Window) -> Revision:
-        tools = [group for group in _groups(window) if _is_tooling(group)]
+        tools = [group for group in groups_of(window) if _is_tooling(group)]
         gone = tools[: max(0, len(tools) - self.keep_last_tool_call_groups)]
         return _without(gone, f"over {self.keep_last_tool_call_groups:,} groups of calls")
 
@@ -149,7 +149,7 @@ class AgentFrameworkTruncated(_Compaction):
             )
 
     def revise(self, window: Window) -> Revision:
-        groups = _groups(window)
+        groups = groups_of(window)
         left = sum(map(_messages, groups))
         if left <= self.max_n:
             return KEEP

@@ -18,7 +18,7 @@ from chatmem_lab.messages import INSTRUCTION_ROLES, Message, Reasoning, Text, us
 from chatmem_lab.policies.amounts_of_window import check_summarizer
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.policy import Policy
-from chatmem_lab.policies.presets.agent_framework import _groups as groups_of
+from chatmem_lab.policies.presets.agent_framework import groups_of
 from chatmem_lab.policies.presets.naming import named_preset
 from chatmem_lab.policies.rules import Preset, Rules
 from chatmem_lab.summarizers import Summarizer
@@ -414,7 +414,7 @@ def _line(number: int, their: _Their) -> str:
         if message.role == "tool":
             failed = "error: " if message.is_error else ""
             at = f" [call_id={message.tool_call_id}]" if message.tool_call_id else ""
-            parts.append(f"function_result: {failed}{message.text}{at}")
+            parts.append(f"function_result: {failed}{message.text or 'text content'}{at}")
             continue
         if message.text:
             parts.append(message.text)
