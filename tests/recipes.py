@@ -8,7 +8,12 @@ __all__ = ["LIVE", "NAMES", "RECIPES", "small"]
 
 #: The others are tried with their defaults.
 RECIPES = {
+    "agent-framework-context-window": "agent-framework-context-window:400,max_output_tokens=50,"
+    "keep_last_tool_call_groups=1",
     "agent-framework-sliding-window": "agent-framework-sliding-window:3",
+    "agent-framework-summarization": "agent-framework-summarization:truncate:30,target_count=2",
+    "agent-framework-token-budget": "agent-framework-token-budget:250,"
+    "keep_last_tool_call_groups=1,keep_last_groups=4",
     "agent-framework-truncation": "agent-framework-truncation:5,compact_to=3",
     "aider-chat-history": "aider-chat-history:truncate:30,context_tokens=100",
     "anthropic-compaction": "anthropic-compaction:truncate:30,trigger=60",

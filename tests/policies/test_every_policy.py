@@ -31,8 +31,12 @@ def test_the_policies_of_this_version_are_found():
     assert {"clear-tool-results", "summarize"} <= set(NAMES)
     assert set(presets_by_name()) == {
         *(name.replace("_", "-") for name in APPROXIMATE),
+        "agent-framework-context-window",
         "agent-framework-selective-tool-call",
         "agent-framework-sliding-window",
+        "agent-framework-summarization",
+        "agent-framework-token-budget",
+        "agent-framework-tool-result",
         "agent-framework-truncation",
         "ai4j-agent-unbounded",
         "ai4j-agent-window",
