@@ -61,15 +61,6 @@ def test_every_preset_is_held_against_what_was_recorded():
     assert set(presets_by_name()) == {*PRESETS, *built_by_pairs()[0], *approximated}
 
 
-#: Run by their adapters only so far: issue 5 is open until they have presets of their own.
-WITHOUT_A_PRESET = {
-    "AgentFrameworkContextWindow",
-    "AgentFrameworkSummarization",
-    "AgentFrameworkTokenBudget",
-    "AgentFrameworkToolResult",
-}
-
-
 def test_every_adapter_has_its_preset():
     classes = {
         value
@@ -78,9 +69,7 @@ def test_every_adapter_has_its_preset():
     }
     # Any object of a framework can be run: the adapter for it is a way in, not a policy.
     ways_in = {cls for cls in classes if fields(cls)[0].name in ("make", "function")}
-    unpaired = {cls for cls in classes - ways_in if cls.__name__ in WITHOUT_A_PRESET}
-    assert len(unpaired) == len(WITHOUT_A_PRESET)
-    assert classes - ways_in - unpaired == built_by_pairs()[1] - ways_in
+    assert classes - ways_in == built_by_pairs()[1] - ways_in
 
 
 def test_what_lints_is_there():

@@ -54,6 +54,12 @@ def _is_thought(unit: Unit) -> bool:
     return reasoned and not message.text and not message.tool_calls
 
 
+def follows(before: Unit, unit: Unit) -> bool:
+    """Whether nothing stood between them in the history."""
+    first, second = before.slots[0].position, unit.slots[0].position
+    return first is not None and second == first + 1
+
+
 def groups_of(window: Window) -> list[list[Unit]]:
     """The framework's groups, each where it begins.
 
@@ -64,18 +70,19 @@ def groups_of(window: Window) -> list[list[Unit]]:
     waiting: dict[str, list[list[Unit]]] = {}
     newest: list[Unit] = []
     for unit in window.units:
+        joins = bool(newest) and follows(newest[-1], unit)
         if unit.role == "tool":
             asked = waiting.get(unit.messages[0].tool_call_id or "", [])
             if len(asked) == 1:
                 newest = asked.pop()
-            elif not newest or not _is_tooling(newest):
+            elif not joins or not _is_tooling(newest):
                 newest = []
                 groups.append(newest)
             newest.append(unit)
             continue
         calls = unit.slots[0].message.tool_calls
         thought = _is_thought(unit)
-        if newest and (
+        if joins and (
             (calls and all(map(_is_thought, newest)))
             or (thought and newest[-1].role != "tool" and _is_tooling(newest))
         ):

@@ -18,7 +18,7 @@ from chatmem_lab.messages import INSTRUCTION_ROLES, Message, Reasoning, Text, us
 from chatmem_lab.policies.amounts_of_window import check_summarizer
 from chatmem_lab.policies.bounds import Bounds
 from chatmem_lab.policies.policy import Policy
-from chatmem_lab.policies.presets.agent_framework import groups_of
+from chatmem_lab.policies.presets.agent_framework import follows, groups_of
 from chatmem_lab.policies.presets.naming import named_preset
 from chatmem_lab.policies.rules import Preset, Rules
 from chatmem_lab.summarizers import Summarizer
@@ -114,16 +114,11 @@ def _one_message_each(units: Sequence[Unit]) -> list[list[Unit]]:
     found: list[list[Unit]] = []
     for unit in units:
         before = found[-1][-1] if found else None
-        if before is not None and before.role == unit.role == "tool" and _follows(before, unit):
+        if before is not None and before.role == unit.role == "tool" and follows(before, unit):
             found[-1].append(unit)
         else:
             found.append([unit])
     return found
-
-
-def _follows(before: Unit, unit: Unit) -> bool:
-    first, second = before.slots[0].position, unit.slots[0].position
-    return first is not None and second == first + 1
 
 
 def _id(unit: Unit) -> str:
