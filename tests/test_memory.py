@@ -77,8 +77,7 @@ def test_live_window_equals_that_of_a_replay_of_its_history(policy, messages, da
     assert live == [(e.kind, e.position, e.request, e.units, e.reason) for e in trace.events]
 
 
-def test_equal_system_text_is_ignored_and_another_takes_its_place_in_front():
-    """Case B016."""
+def test_b016_equal_system_text_is_ignored_and_another_takes_its_place_in_front():
     memory = memory_of()
     memory.add_system("A")
     memory.add_user("u1")

@@ -169,8 +169,8 @@ def test_the_store_is_named_by_a_url_or_the_environment(monkeypatch, caplog):
     assert repr(memories) == "<ChatMemories, <MemoryStore, 1 sessions>>"
 
 
-def test_lc4j_service_07_two_ids_are_isolated_and_10_evicting_keeps_what_is_stored():
-    """Case lc4j-service-10: LangChain4j's default store loses it; here every store keeps it."""
+def test_lc4j_service_10_departs_evicting_keeps_what_is_stored():
+    """LangChain4j's default store loses it; here every store keeps it."""
     memories = memories_of(langchain4j_message_window(10))
     memories["ann"].add_all([user("I am Ann"), assistant("Hi Ann")])
     memories["bo"].add_all([user("Who am I?"), assistant("I do not know")])
